@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
 import { post, RecordedProject, refused, SILENT } from './recorded-project.ts';
@@ -14,6 +14,28 @@ const WITHOUT_HANDLES = {
   unreadable:
     'const { binding } = process; process.binding = (name) => name === "pipe_wrap" ? { constants: { SOCKET: 0 }, Pipe: class { open() { return -22; } close() {} } } : binding(name);',
 };
+
+/** A socket whose other end was closed while something that the hook should have read or written was on its way. */
+const RESET = `
+  const { binding } = process;
+  const { streamBaseState, kReadBytesOrError, kArrayBufferOffset } = binding('stream_wrap');
+  const read = (handle, result, bytes) => {
+    [streamBaseState[kReadBytesOrError], streamBaseState[kArrayBufferOffset]] = [result, 0];
+    handle.onread(bytes);
+  };
+  class Pipe {
+    open() {}
+    close() {}
+    readStart() {
+      const bytes = new Uint8Array(Buffer.from(process.env.SENT)).buffer;
+      setImmediate(() => {
+        if (bytes.byteLength > 0) read(this, bytes.byteLength, bytes);
+        read(this, -104, undefined);
+      });
+      return 0;
+    }
+  }
+  process.binding = (name) => (name === 'pipe_wrap' ? { constants: { SOCKET: 0 }, Pipe } : binding(name));`;
 
 /** Longer than a pipe holds, with characters of several bytes at every boundary. */
 const LONG = 'é€😀'.repeat(60_000);
@@ -59,5 +81,30 @@ describe('standard input of a hook', () => {
     const empty = refused(/standard input is empty/);
     expect(results).toEqual([late, late, SILENT, empty, empty, late]);
     expect(project.events().map(({ call_id: id }) => id)).toEqual(['open']);
+  });
+
+  promiseTest('recorder/silent', 'is recorded as far as it arrived before the connection broke', async () => {
+    const project = new RecordedProject();
+    writeFileSync(project.path('reset.cjs'), RESET);
+    const options = `--require ${JSON.stringify(project.path('reset.cjs'))}`;
+    const send = (sent: string) => project.hook('', { env: { NODE_OPTIONS: options, SENT: sent } });
+    expect(await send(post({ tool_use_id: 'whole' }))).toEqual(SILENT);
+    expect(await send(post({ tool_use_id: 'cut' }).slice(0, -40))).toEqual(SILENT);
+    expect(await send('')).toEqual(refused(/reading standard input failed with -104/));
+    expect(project.events().map(({ call_id: id, event }) => [id, event])).toEqual([
+      ['whole', 'PostToolUse'],
+      [null, 'unreadable'],
+    ]);
+  });
+
+  promiseTest('recorder/silent', 'is read no further than an event can be long from a file', async () => {
+    const project = new RecordedProject();
+    writeFileSync(project.path('long'), '');
+    // All of it would take a minute.
+    truncateSync(project.path('long'), 2 ** 36);
+    const started = performance.now();
+    const result = await project.hook('', { launcher: ['sh', '-c', 'exec "$0" "$@" < long'] });
+    expect([result, project.events().length]).toEqual([SILENT, 1]);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

@@ -14,10 +14,9 @@ export interface Input {
   readonly hasEnded: boolean;
 }
 
-/** Undefined for a terminal. Reads to the end even if the event is too long: a client may not expect a broken pipe. */
+/** Undefined for a terminal. Reads a pipe to its end even if the event is too long: a client may not expect a break. */
 export async function readInput(): Promise<Input | undefined> {
   const stats = fstatSync(0);
-  // A file ends by itself, however slowly it is read.
   if (stats.isFile()) return readFile();
   const isPipe = process.platform !== 'win32' && (stats.isFIFO() || stats.isSocket());
   if (!isPipe && process.stdin.isTTY) return undefined;
@@ -28,24 +27,33 @@ class Collected {
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get isCut(): boolean {
+    return this.#length > MAX_EVENT_BYTES;
+  }
+
   add(chunk: Buffer): void {
     this.#length += chunk.length;
-    if (this.#length <= MAX_EVENT_BYTES) this.#chunks.push(chunk);
+    if (!this.isCut) this.#chunks.push(chunk);
   }
 
   finish(hasEnded: boolean): Input {
     const text = Buffer.concat(this.#chunks).toString('utf8');
-    return { text, isCut: this.#length > MAX_EVENT_BYTES, hasEnded };
+    return { text, isCut: this.isCut, hasEnded };
   }
 }
 
+/** Without a time limit, because a file ends by itself. */
 function readFile(): Input {
   const collected = new Collected();
   for (;;) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     const length = readSync(0, chunk);
-    if (length === 0) return collected.finish(true);
     collected.add(chunk.subarray(0, length));
+    if (length === 0 || collected.isCut) return collected.finish(true);
   }
 }
 
@@ -65,7 +73,9 @@ function readUntil(begin: (reader: PipeReader) => () => void): Promise<Input> {
       },
       onError: (error) => {
         stopTimer();
-        reject(error);
+        // A client that is gone may have sent the whole event: Node 24 reports the error after the data.
+        if (collected.isEmpty) reject(error);
+        else resolve(collected.finish(false));
       },
     });
   });

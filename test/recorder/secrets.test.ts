@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect } from 'vitest';
 import { BLANK, blankSecrets } from '../../src/recorder/secrets/blank.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -29,6 +30,25 @@ describe('secrets', () => {
     expect(blankSecrets('password\\u003dhunter2 x')).toBe(`password\\u003d${BLANK} x`);
     expect(blankSecrets('\\u0067hp_0123456789abcdefghij0123 x')).toBe(`${BLANK} x`);
     expect(blankSecrets('https:\\/\\/me:hunter2@host\\/x')).toBe(`https:\\/\\/me:${BLANK}@host\\/x`);
+  });
+
+  promiseTest('recorder/secrets', 'between and across the colors of a terminal', () => {
+    for (const { kind, text, secret } of SECRETS) {
+      const marked = `${secret.slice(0, 4)}\u001b[m\u001b[K${secret.slice(4)}`;
+      const colored = [
+        `\u001b[1;31m${text}\u001b[0m`,
+        `x\u001b(B\u001b[m${text}`,
+        text.replaceAll(secret, () => marked),
+      ];
+      for (const around of [...colored, ...colored.map((line) => JSON.stringify(line))]) {
+        const blanked = blankSecrets(around);
+        const shown = stripVTControlCharacters(blanked.replaceAll('\\u001b', '\u001b'));
+        expect(shown, `${kind}: ${JSON.stringify(around)}`).not.toContain(secret);
+        expect(blanked, kind).toContain(BLANK);
+      }
+    }
+    const ordinary = '\u001b[32m✓\u001b[39m passes\u001b[2m 12 ms\u001b[22m';
+    expect(blankSecrets(ordinary)).toBe(ordinary);
   });
 
   promiseTest('recorder/secrets', 'what is around a secret stays', () => {
@@ -93,6 +113,7 @@ const SLOW =
   `eyJ|eyJaaaaaaaa.|eyJaaaaaaaa.eyJ|://|://a:|://a:b@|password|password=|token:"|sk-|-----BEGIN PRIVATE KEY-----|
 -----BEGIN |A| |\\|\\u|\\\\n|login a |Bearer |-u a:|SG.aaaaaaaaaaaaaaaa.|Maaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.|12345678:AA|
 authorization: a |sshpass -p |login |login -|mysql |mysql -p|config |config set a|redis-cli | -u|
- -ua:|_PAT=|1/1234567890123456/|dp.pt.|discord.com/api/webhooks/1|v1.0-| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:`
+ -ua:|_PAT=|1/1234567890123456/|dp.pt.|discord.com/api/webhooks/1|v1.0-| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:|\u001b[|
+\u001b[1|\u001b[0m|\u001b |\u001b[meyJ`
     .replaceAll('\n', '')
     .split('|');

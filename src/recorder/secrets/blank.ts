@@ -26,13 +26,16 @@ interface Range {
   readonly end: number;
 }
 
-/** Also finds secrets in JSON inside JSON: the unescaped text counts. */
+/** Also finds secrets in JSON inside JSON, and in colored output: what a reader of the text would see counts. */
 function listSecrets(text: string): Range[] {
   const ranges = findSecrets(text);
-  if (!text.includes('\\')) return ranges;
-  const { plain, starts } = undoEscapes(text);
-  for (const { start, end } of findSecrets(plain))
-    ranges.push({ start: starts[start] ?? text.length, end: starts[end] ?? text.length });
+  if (!text.includes('\\') && !text.includes(ESCAPE)) return ranges;
+  const unescaped = undoEscapes(text);
+  // A color may divide a secret, or be all that divides it from a word before it.
+  const readings = unescaped.plain.includes(ESCAPE) ? ['', ' '].map((gap) => withoutColors(unescaped, gap)) : [];
+  for (const { plain, starts } of [unescaped, ...readings])
+    for (const { start, end } of findSecrets(plain))
+      ranges.push({ start: starts[start] ?? text.length, end: starts[end] ?? text.length });
   return ranges;
 }
 
@@ -49,8 +52,14 @@ function findSecrets(text: string): Range[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
-/** Undoes any number of levels of JSON escapes at once; `starts` maps each character to where it came from. */
-function undoEscapes(text: string): { readonly plain: string; readonly starts: readonly number[] } {
+/** A text as it is read; `starts` maps each character to where it came from. */
+interface Reading {
+  readonly plain: string;
+  readonly starts: readonly number[];
+}
+
+/** Undoes any number of levels of JSON escapes at once. */
+function undoEscapes(text: string): Reading {
   const characters: string[] = [];
   const starts: number[] = [];
   for (let at = 0; at < text.length; ) {
@@ -72,6 +81,24 @@ function undoEscapes(text: string): { readonly plain: string; readonly starts: r
     }
   }
   return { plain: characters.join(''), starts };
+}
+
+/** Only searched for, never printed. */
+const ESCAPE = String.fromCharCode(0x1b);
+
+/** Sequences that set colors or erase a line, and those that choose a character set. */
+const COLORS = new RegExp(`${ESCAPE}(?:\\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~])`, 'g');
+
+function withoutColors({ plain, starts }: Reading, gap: string): Reading {
+  const texts: string[] = [];
+  const kept: (readonly number[])[] = [];
+  let done = 0;
+  for (const { 0: color, index } of plain.matchAll(COLORS)) {
+    texts.push(plain.slice(done, index), gap);
+    kept.push(starts.slice(done, gap === '' ? index : index + 1));
+    done = index + color.length;
+  }
+  return { plain: texts.join('') + plain.slice(done), starts: [...kept, starts.slice(done)].flat() };
 }
 
 function replaceRanges(text: string, ranges: Range[]): string {

@@ -43,20 +43,23 @@ const DIGEST_DIGITS = 64;
 /** The text of a string in canonical JSON, in which each character has one form. */
 const PLAIN = String.raw`[ !#-[\]-\uffff]*`;
 const STRING = String.raw`${PLAIN}(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))${PLAIN})*`;
+/** Written out, because the engine compiles a counted repetition into a loop, which takes more than twice as long. */
+const hex = (digits: number) => '[0-9a-f]'.repeat(digits);
+const any = (characters: number) => '[^"]'.repeat(characters);
 /** `isTime` checks the rest. */
-const TIME = String.raw`[-\d]{10}T[:\d]{8}\.\d{3}Z`;
+const TIME = any('2026-04-08T22:15:30.000Z'.length);
 /** More digits may not be exact as a number. */
 const COUNT = String.raw`[1-9]\d{0,14}`;
-const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const UUID = `${hex(8)}-${hex(4)}-4${hex(3)}-[89ab]${hex(3)}-${hex(12)}`;
 
 /**
  * Compiled to machine code: faster than any reader in JavaScript, above all because the texts are parts of one text.
  */
 const ENTER = new RegExp(
-  String.raw`^\{"actor":"(${STRING})","arguments":"([^"]{64})","at":"(${TIME})","kind":"action\.enter","process_id":"${UUID}","tool":"${STRING}","v":1\}$`,
+  String.raw`^\{"actor":"(${STRING})","arguments":"(${any(DIGEST_DIGITS)})","at":"(${TIME})","kind":"action\.enter","process_id":"${UUID}","tool":"${STRING}","v":1\}$`,
 );
 const EXIT = new RegExp(
-  String.raw`^\{"actor":"(${STRING})","answer":"[0-9a-f]{64}","at":"(${TIME})","duration_ms":(?:0|${COUNT}),"kind":"action\.exit","outcome":"(\w+)","sequence_no":(${COUNT}),"v":1\}$`,
+  String.raw`^\{"actor":"(${STRING})","answer":"${hex(DIGEST_DIGITS)}","at":"(${TIME})","duration_ms":(?:0|${COUNT}),"kind":"action\.exit","outcome":"(\w+)","sequence_no":(${COUNT}),"v":1\}$`,
 );
 
 export interface ThoughtFields {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainJson } from '../../test/support/properties.ts';
 import { canonicalize } from './canonical-json.ts';
-import { isCanonicalText } from './canonical-text.ts';
+import { isCanonicalPart, isCanonicalText } from './canonical-text.ts';
 
 /** The reference: parse and canonicalize again. */
 function isCanonicalByParsing(text: string): boolean {
@@ -33,6 +33,23 @@ describe('a canonical text', () => {
           text = text.slice(0, place) + put + text.slice(place + cut);
         }
         expect(isCanonicalText(text), text).toBe(isCanonicalByParsing(text));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('is the same as a part of a longer text, up to a control character', () => {
+    const around = fc.constantFrom('', '\u001e', '"', '"}', ',"', '\\', '{}', '1');
+    const mutation = fc.record({ at: fc.nat(), cut: fc.nat({ max: 2 }), put: fc.constantFrom(...MUTATIONS) });
+    fc.assert(
+      fc.property(plainJson(), fc.option(mutation), around, around, (value, mutated, before, after) => {
+        const whole = canonicalize(value);
+        const place = (mutated?.at ?? 0) % (whole.length + 1);
+        const text = mutated === null ? whole : whole.slice(0, place) + mutated.put + whole.slice(place + mutated.cut);
+        fc.pre(text.isWellFormed());
+        const longer = `${before}${text}\u001e${after}`;
+        const holds = isCanonicalPart(longer, before.length, before.length + text.length);
+        expect(holds, text).toBe(isCanonicalByParsing(text));
       }),
       { numRuns: 5000 },
     );

@@ -8,10 +8,23 @@ export const MAX_DEPTH = 64;
  * what an engine's parser makes of unusual keys does not matter, and no value is built.
  */
 export function isCanonicalText(text: string): boolean {
+  return text.isWellFormed() && isCanonicalPart(text, 0, text.length);
+}
+
+/** The same for a part of a well-formed text, behind which a control character or nothing follows. */
+export function isCanonicalPart(text: string, begin: number, end: number): boolean {
+  const hasEscapes = endOf(PLAIN, text, begin) < end;
   // Strings escape control characters, and nothing else may contain one.
-  if (CONTROL.test(text) || !text.isWellFormed()) return false;
-  const scanner = new Scanner(text);
-  return scanner.value(0) && scanner.at === text.length;
+  if (hasEscapes && endOf(NO_CONTROLS, text, begin) < end) return false;
+  const scanner = new Scanner(text, { begin, end, hasEscapes });
+  return scanner.value(0) && scanner.at === end;
+}
+
+/** Where a match that starts at an offset ends. */
+function endOf(pattern: RegExp, text: string, begin: number): number {
+  pattern.lastIndex = begin;
+  pattern.test(text);
+  return pattern.lastIndex;
 }
 
 const QUOTE = 0x22;
@@ -29,7 +42,8 @@ const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const CONTROL = /[^ -\uffff]/;
+const NO_CONTROLS = /[ -\uffff]*/y;
+const PLAIN = /[ -[\]-\uffff]*/y;
 /** Of escapes those that JSON.stringify writes. Few at a time, because the engine keeps a way back for each. */
 const IN_STRING = /[^"\\]*(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))[^"\\]*){0,500}/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
@@ -37,14 +51,20 @@ const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
 const MAX_DIGITS = 15;
 
 class Scanner {
-  at = 0;
+  at: number;
   readonly #text: string;
+  readonly #end: number;
   /** Without escapes a string ends at the next quotation mark. */
   readonly #hasEscapes: boolean;
 
-  constructor(text: string) {
+  constructor(
+    text: string,
+    { begin, end, hasEscapes }: { readonly begin: number; readonly end: number; readonly hasEscapes: boolean },
+  ) {
     this.#text = text;
-    this.#hasEscapes = text.includes('\\');
+    this.at = begin;
+    this.#end = end;
+    this.#hasEscapes = hasEscapes;
   }
 
   value(depth: number): boolean {
@@ -100,7 +120,7 @@ class Scanner {
     if (!this.#hasEscapes) {
       const end = this.#text.indexOf('"', this.at + 1);
       this.at = end + 1;
-      return end !== -1;
+      return end !== -1 && end < this.#end;
     }
     for (let at = this.at + 1; ; ) {
       IN_STRING.lastIndex = at;
@@ -108,7 +128,7 @@ class Scanner {
       const end = IN_STRING.lastIndex;
       if (this.#text.charCodeAt(end) === QUOTE) {
         this.at = end + 1;
-        return true;
+        return end < this.#end;
       }
       // Another escape, or the end of the text.
       if (end === at) return false;

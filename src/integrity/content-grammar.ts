@@ -1,5 +1,5 @@
 import { canonicalize } from './canonical-json.ts';
-import { isCanonicalText } from './canonical-text.ts';
+import { isCanonicalPart, isCanonicalText } from './canonical-text.ts';
 import {
   commitHash,
   digest,
@@ -87,6 +87,11 @@ export function argumentsDefect(content: string): string | undefined {
   return content.startsWith('{') ? undefined : 'is not an object';
 }
 
+/** True only if a part of an ASCII text has no `argumentsDefect`. */
+export function areShortArguments(text: string, begin: number, end: number): boolean {
+  return text[begin] === '{' && end - begin <= MAX_ARGUMENTS_LENGTH && isCanonicalPart(text, begin, end);
+}
+
 /** Decisions that follow one another mostly have the same branch, commit and tests. */
 let lastExtras = '{}';
 
@@ -96,6 +101,11 @@ export function extrasDefect(content: string): string | undefined {
   const defect = objectDefect(EXTRAS_FIELDS, parseJson(content));
   if (defect === undefined) lastExtras = content;
   return defect;
+}
+
+/** True only if a part of an ASCII text has no `extrasDefect`, because it repeats the extras that were checked last. */
+export function areSameExtras(text: string, begin: number, end: number): boolean {
+  return text.slice(begin, end) === lastExtras;
 }
 
 export function sessionDefect(session: { readonly auditor_id: unknown; readonly reason: unknown }): string | undefined {

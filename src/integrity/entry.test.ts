@@ -3,7 +3,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always } from '../../test/support/properties.ts';
-import { type DigestLabel, type Entry, encodeEntry, parseEntry, saltedDigest } from './index.ts';
+import {
+  type DigestLabel,
+  type Entry,
+  encodeEntry,
+  parseEntry,
+  saltedDigest,
+  storedDigest,
+  storedDigestInPlace,
+} from './index.ts';
 
 const ENTRY: Entry = {
   v: 1,
@@ -120,6 +128,24 @@ describe('a salted digest', () => {
       saltedDigest('arguments', SALT, ' '),
     ];
     expect(new Set(digests).size).toBe(digests.length);
+  });
+
+  it('is the same in place, between other rows', () => {
+    const bytes = (text: string) => Buffer.from(text);
+    for (const text of ['{}', '{"bird":"\u{1f426}"}', 'x'.repeat(5000)])
+      for (const salt of [SALT, SALT.toUpperCase(), `${SALT.slice(1)}g`]) {
+        const before = `${'.'.repeat(40)}${salt}\u001e`;
+        const row = bytes(`${before}${text}...`);
+        const latin1 = row.toString('latin1');
+        const begin = before.length;
+        const range = { saltAt: 40, begin, end: begin + bytes(text).length };
+        expect(storedDigestInPlace('task', row, latin1, range)).toBe(storedDigest('task', salt, text));
+      }
+  });
+
+  it('in place needs room before the text', () => {
+    const row = Buffer.from(`${SALT}{}`);
+    expect(storedDigestInPlace('task', row, row.toString(), { saltAt: 0, begin: 31, end: 33 })).toBeUndefined();
   });
 
   it('refuses a salt that is not 16 bytes of lower-case hexadecimal', () => {

@@ -102,6 +102,15 @@ class Preimage {
     return sha256(this.#bytes.subarray(0, this.#head.length + SALT_BYTES + written));
   }
 
+  /** The same for a text in UTF-8 within `bytes`, whose salt is within `texts`. Overwrites the bytes before the text. */
+  digestInPlace(bytes: Uint8Array, begin: number, end: number, texts: string, saltAt: number): Digest | undefined {
+    const saltBegin = begin - SALT_BYTES;
+    const start = saltBegin - this.#head.length;
+    if (start < 0 || !readHex(texts, saltAt, bytes, saltBegin, SALT_BYTES)) return undefined;
+    for (let byte = 0; byte < this.#head.length; byte += 1) bytes[start + byte] = this.#head[byte] as number;
+    return sha256(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start));
+  }
+
   #allocate(textBytes: number): [bytes: Uint8Array, text: Uint8Array] {
     const start = this.#head.length + SALT_BYTES;
     const bytes = new Uint8Array(start + textBytes);
@@ -127,4 +136,17 @@ export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Dige
 export function storedDigest(label: DigestLabel, salt: unknown, text: unknown): Digest | undefined {
   if (typeof salt !== 'string' || typeof text !== 'string' || !text.isWellFormed()) return undefined;
   return PREIMAGES[label].digest(salt, text);
+}
+
+/**
+ * The same for a row among others, whose text lies between two offsets of `bytes`. The salt is in `texts`, which has the
+ * same bytes as Latin-1. Overwrites bytes before the text; undefined also if there are too few of them.
+ */
+export function storedDigestInPlace(
+  label: DigestLabel,
+  bytes: Uint8Array,
+  texts: string,
+  { saltAt, begin, end }: { readonly saltAt: number; readonly begin: number; readonly end: number },
+): Digest | undefined {
+  return PREIMAGES[label].digestInPlace(bytes, begin, end, texts, saltAt);
 }

@@ -20,6 +20,8 @@ export { FINDING_WORDS, findingLine, verifyBytes, verifyText } from './bundle/ve
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {
+  areSameExtras,
+  areShortArguments,
   argumentsDefect,
   CUT_ARGUMENTS_LENGTH,
   extrasDefect,
@@ -48,6 +50,7 @@ export {
   type Salt,
   saltedDigest,
   storedDigest,
+  storedDigestInPlace,
 } from './entry.ts';
 export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
 export { chainedText, type EnterText, type ExitText, findExtras, readEnter, readExit } from './entry-text.ts';

@@ -19,7 +19,7 @@ export interface VerifyOptions {
   readonly useFastPath?: boolean;
 }
 
-const PAGE = 512;
+const PAGE = 256;
 
 /** Nodes are few: those of several pages are compared with one query per level. */
 const ENTRIES_PER_NODE_CHECK = 8 * PAGE;

@@ -123,7 +123,7 @@ describe('arguments beside an entry that is not their call', () => {
 async function sampleRows(table: string, key: string): Promise<number[]> {
   const rows = await database.read((reader) =>
     reader.query<{ row: number }>(
-      `SELECT rowid AS "row" FROM ${table} WHERE ${key} IN (1, 2, 170, 171, 511, 512)
+      `SELECT rowid AS "row" FROM ${table} WHERE ${key} IN (1, 2, 85, 86, 170, 171, 255, 256, 511, 512)
          OR ${key} = (SELECT MIN(${key}) FROM ${table}) OR ${key} = (SELECT MAX(${key}) FROM ${table})`,
     ),
   );

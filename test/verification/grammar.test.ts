@@ -60,7 +60,7 @@ describe('a ledger whose hashes a forger recomputed', () => {
          WHERE entry NOT LIKE '%"kind":"action.e%' AND entry NOT LIKE '%"kind":"thought"%'`,
       );
       expect(found).toEqual([]);
-      expect(fast).toEqual({ pages: Math.ceil(size / 512), entries: size - (rest?.entries ?? 0) });
+      expect(fast).toEqual({ pages: Math.ceil(size / 256), entries: size - (rest?.entries ?? 0) });
     });
     expect(problems).toEqual([]);
   });

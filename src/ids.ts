@@ -26,5 +26,13 @@ export function parseId(id: string): number {
 }
 
 function format(letter: string, number: number | string): string {
-  return `${letter}-${String(number).padStart(4, '0')}`;
+  return `${letter}-${idDigits(number)}`;
 }
+
+/** The number in an id. */
+export function idDigits(number: number | string): string {
+  const digits = String(number);
+  return digits.length < MIN_DIGITS ? digits.padStart(MIN_DIGITS, '0') : digits;
+}
+
+const MIN_DIGITS = 4;

@@ -1,6 +1,7 @@
-import { type Digest, leafHashInPlace, TreeBuilder, toHex } from '../integrity/index.ts';
+import { type Digest, leafHashInPlace, TreeBuilder } from '../integrity/index.ts';
 import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
 import { Tail } from '../ledger/tail.ts';
+import { hexOfLatin1 } from './latin1-text.ts';
 
 /** Entries in UTF-8, each after one spare byte for the prefix of its leaf hash. */
 export interface EntryBytes {
@@ -33,7 +34,7 @@ export class LogTree {
   add({ bytes, ends }: EntryBytes): TreeNode[] {
     const nodes: TreeNode[] = [];
     const onSubtree = (level: number, index: number, hash: string) => {
-      if (level % LEVELS_PER_BLOCK === 0) nodes.push({ level, index, hash: toHex(hash) });
+      if (level % LEVELS_PER_BLOCK === 0) nodes.push({ level, index, hash: hexOfLatin1(hash) });
     };
     let begin = 0;
     for (const end of ends) {

@@ -73,6 +73,9 @@ class PageCalls {
   /** The actor of each enter entry by its offset, until its exit. */
   readonly #actorOf: (Latin1Text | undefined)[];
   readonly #lastOf = new Map<Latin1Text, number>();
+  /** The last call and its actor: most calls that follow one another have the same. */
+  #lastActor: Latin1Text | undefined;
+  #lastIndex = 0;
   readonly #left: number[] = [];
   #exits = 0;
 
@@ -105,8 +108,14 @@ class PageCalls {
     this.expected += `${this.#exits === 0 ? '' : CONTENT_SEPARATOR}${index}${KEY_END}${digest}`;
     this.#exits += 1;
     this.#actorOf[offset] = enter.actor;
-    this.#lastOf.set(enter.actor, index);
+    if (this.#lastActor !== enter.actor) this.#rememberLast(enter.actor);
+    this.#lastIndex = index;
     this.#indexes.push(index);
+  }
+
+  #rememberLast(next?: Latin1Text): void {
+    if (this.#lastActor !== undefined) this.#lastOf.set(this.#lastActor, this.#lastIndex);
+    this.#lastActor = next;
   }
 
   #exit(offset: number, exit: ExitText | undefined): boolean {
@@ -136,6 +145,7 @@ class PageCalls {
       if (exit_idx < begin + texts.length) return undefined;
       entered.set(begin + offset, { actor: unescapeText(actor), exit_idx });
     }
+    this.#rememberLast();
     const lastCalls = new Map([...this.#lastOf].map(([actor, sequenceNo]) => [unescapeText(actor), sequenceNo]));
     return { indexes: this.#indexes, exits: this.#exits, entered, lastCalls, left: this.#left };
   }

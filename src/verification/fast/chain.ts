@@ -1,14 +1,20 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
-import type { Digest } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { LeafCheck } from '../leaf-check.ts';
 import type { RedactionFinder } from '../redactions/finder.ts';
-import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import { readProvenTexts } from './leaf-texts.ts';
 import type { SqlByEngine } from './packed-rows.ts';
 import type { RecordCounts } from './record-counter.ts';
-import { follows, loggedWith, readPrevious, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
+import {
+  follows,
+  loggedWith,
+  readPrevious,
+  readThoughts,
+  type StoredThought,
+  ThoughtDigests,
+  thoughtsSql,
+} from './stored-thoughts.ts';
 
 /** Part of one chain: its task, the position before the first and the last position. */
 const IN_CHAIN = thoughtsSql('task_no = $1 AND chain_position > $2 AND chain_position <= $3');
@@ -46,7 +52,7 @@ async function prove(
   const found = await readThoughts(db, query, parameters);
   if (found === undefined) return undefined;
   const thoughts = [...found.thoughts].sort((left, right) => positionOf(left) - positionOf(right));
-  const expected: Digest[] = thoughts.map(() => '');
+  const digests = new ThoughtDigests(found.rows);
   const indexes = thoughts.map(({ index }) => index);
   if (await redactions.hasAnyOf(indexes)) return undefined;
   const texts = await readProvenTexts(db, leaves, hasher, indexes);
@@ -54,15 +60,10 @@ async function prove(
   for (const thought of thoughts) {
     const { index, taskNo, position, hash } = thought;
     const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
-    const digest = follows(thought, before) ? loggedWith(found.rows, thought, texts.get(index)) : undefined;
-    if (digest === undefined) return undefined;
-    expected[thought.place] = digest;
+    const logged = follows(thought, before) ? loggedWith(found.rows, thought, texts.get(index)) : undefined;
+    if (logged === undefined) return undefined;
+    digests.add(thought, logged);
     links.add(taskNo, { hash, chain_position: position });
   }
-  const verdict = hasher.compare({
-    label: 'extras',
-    bytes: found.rows.contents,
-    expected: expected.join(CONTENT_SEPARATOR),
-  });
-  return verdict === 'different' ? undefined : thoughts;
+  return digests.compare(hasher) ? thoughts : undefined;
 }

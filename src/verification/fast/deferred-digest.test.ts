@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toEntryBytes } from '../../../test/support/ledger.ts';
 import { naiveLeaf, naiveRoot } from '../../../test/vectors/naive.ts';
-import { saltedDigest } from '../../integrity/index.ts';
+import { saltedDigest, sha256 } from '../../integrity/index.ts';
+import { toLatin1 } from '../latin1-text.ts';
 import { type DeferredDigests, match } from './deferred-digest.ts';
 
 const SALTS = ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100'] as const;
@@ -24,6 +25,19 @@ describe('contents and their digests', () => {
     expect(match(defer(HONEST))).toBe(true);
     expect(match(defer(HONEST.slice(0, 2), digestOf(0)))).toBe(true);
     expect(match({ label: 'extras', bytes: Buffer.of(), expected: '' })).toBe(true);
+  });
+
+  it('match in a page that is longer than its first row', () => {
+    const rows = Array.from({ length: 300 }, (_, row) => ({
+      key: String(row * 7),
+      salt: row.toString(16).padStart(32, '0'),
+      text: JSON.stringify({ branch: row % 3 === 0 ? `b\u00e9${row}` : `b"${row}` }),
+    }));
+    const digests = (changed = -1) =>
+      rows.map(({ key, salt, text }, row) => `${key}:${saltedDigest('extras', salt, row === changed ? '{}' : text)}`);
+    const parts = rows.flatMap(({ key, salt, text }) => [`${key}:${salt}`, text]);
+    expect(match(defer(parts, join(...digests())))).toBe(true);
+    for (const row of rows.keys()) expect(match(defer(parts, join(...digests(row))))).toBe(false);
   });
 
   it('match with keys', () => {
@@ -64,6 +78,67 @@ describe('contents and their digests', () => {
     it(`reports a mismatch with ${name}`, () => {
       expect(match(deferred)).toBe(false);
     });
+});
+
+describe('arguments and their digests', () => {
+  const argumentsOf = (...texts: readonly string[]): DeferredDigests => ({
+    label: 'arguments',
+    bytes: Buffer.from(join(...texts.flatMap((text) => [SALTS[0], text]))),
+    expected: join(...texts.map((text) => saltedDigest('arguments', SALTS[0], text))),
+  });
+  const LONG = JSON.stringify({ content: 'x'.repeat(5000) });
+
+  it('match', () => {
+    expect(match(argumentsOf('{"a":1}', '{"a":"\\n"}', '{"b":"\u00e9"}', '{}'))).toBe(true);
+  });
+
+  it.each([
+    ['a string that ends in the next row', '{"a":"'],
+    ['an object that ends in the next row', '{"a":{}'],
+    ['keys in another order', '{"b":1,"a":1}'],
+    ['a space', '{"a": 1}'],
+    ['a control character', '{"a":"\u0001"}'],
+    ['a NUL', '{"a":"\0"}'],
+    ['an unusual escape', '{"a":"\\u0041"}'],
+    ['text after the object', '{}{}'],
+    ['a list', '[]'],
+    ['no text', ''],
+    ['too long a text that is not cut', LONG],
+  ])('report a mismatch with %s, whatever its digest', (_, text) => {
+    for (const after of ['{"a":1}', '"}', '}']) expect(match(argumentsOf(text, after))).toBe(false);
+    expect(match(argumentsOf('{"a":1}', text))).toBe(false);
+    expect(match(argumentsOf('{"a":"\u00e9"}', text))).toBe(false);
+  });
+});
+
+describe('links and the hashes of their thoughts', () => {
+  const LINKS = ['{"content":"one"}', '{"content":"two"}', '{"content":"three"}'];
+  const HASHES = LINKS.map((link) => sha256(link));
+
+  it('match, in ASCII and in UTF-8', () => {
+    expect(match({ links: LINKS, areAscii: true, expected: HASHES })).toBe(true);
+    const bird = '{"content":"\u{1f426}"}';
+    expect(match({ links: [toLatin1(bird)], areAscii: false, expected: [sha256(bird)] })).toBe(true);
+    expect(match({ links: [], areAscii: true, expected: [] })).toBe(true);
+  });
+
+  const [first = '', second = '', third = ''] = HASHES;
+  const wrong: Readonly<Record<string, readonly string[]>> = {
+    'two hashes swapped': [second, first, third],
+    'one hash missing': [first, second],
+    'one hash too many': [...HASHES, third],
+    'a digit that belongs to the hash before it': [first + second[0], second.slice(1), third],
+    'a hash in upper case': [first, second, third.toUpperCase()],
+  };
+  for (const [name, expected] of Object.entries(wrong))
+    it(`report a mismatch with ${name}`, () => {
+      expect(match({ links: LINKS, areAscii: true, expected })).toBe(false);
+    });
+
+  it('report a mismatch with UTF-8 that is taken for ASCII', () => {
+    const bird = '{"content":"\u{1f426}"}';
+    expect(match({ links: [toLatin1(bird)], areAscii: true, expected: [sha256(bird)] })).toBe(false);
+  });
 });
 
 describe('blocks of entries and the nodes above them', () => {

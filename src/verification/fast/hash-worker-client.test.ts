@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../test/support/folders.ts';
 import { toEntryBytes } from '../../../test/support/ledger.ts';
 import { naiveLeaf } from '../../../test/vectors/naive.ts';
-import { saltedDigest } from '../../integrity/index.ts';
+import { saltedDigest, sha256 } from '../../integrity/index.ts';
 import { type Hasher, hashHere, verifyInPasses } from '../hashing.ts';
 import type { TreeNode } from '../log-tree.ts';
 import type { DeferredDigests } from './deferred-digest.ts';
@@ -127,7 +127,9 @@ describe('digests in a worker', () => {
         passes += 1;
         const different: number[] = [];
         for (const [number, deferred] of digests.entries()) {
-          const verdict = hasher.compare({ ...deferred, bytes: Buffer.from(deferred.bytes) });
+          const verdict = hasher.compare(
+            'links' in deferred ? deferred : { ...deferred, bytes: Buffer.from(deferred.bytes) },
+          );
           if (verdict === 'different') different.push(number);
           await goOn(hasher);
         }
@@ -138,6 +140,17 @@ describe('digests in a worker', () => {
 
     it(`compares equal digests in one pass, ${name}`, async () => {
       expect(await check(CONTENTS.map((content) => defer(content)))).toEqual({ passes: 1, different: [] });
+    });
+
+    it(`compares links in one pass, and again on the main thread when one differs, ${name}`, async () => {
+      const links = (other: string) => ({
+        links: ['a link', 'another'],
+        areAscii: true,
+        expected: ['a link', other].map((text) => sha256(text)),
+      });
+      const equal = CONTENTS.map(() => links('another'));
+      expect(await check(equal)).toEqual({ passes: 1, different: [] });
+      expect(await check(equal.with(100, links('forged')))).toEqual({ passes: 2, different: [100] });
     });
 
     for (const wrong of [0, 100, 199])

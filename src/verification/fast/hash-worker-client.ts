@@ -68,7 +68,7 @@ class HashWorkerClient implements Hasher {
   }
 
   compare(deferred: DeferredDigests): 'pending' {
-    this.#unsent.push({ ...deferred, bytes: transferable(deferred.bytes) });
+    this.#unsent.push('links' in deferred ? deferred : { ...deferred, bytes: transferable(deferred.bytes) });
     return 'pending';
   }
 
@@ -102,8 +102,15 @@ class HashWorkerClient implements Hasher {
   #send(entries?: EntryBytes, isLast = false): void {
     const deferred = this.#unsent;
     this.#unsent = [];
-    const buffers = [entries, ...deferred].flatMap((part) => (part === undefined ? [] : [part.bytes.buffer]));
-    const size = buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const buffers: ArrayBufferLike[] = [];
+    let size = 0;
+    for (const part of entries === undefined ? deferred : [entries, ...deferred]) {
+      if ('links' in part) size += part.links.reduce((sum, { length }) => sum + length, 0);
+      else {
+        buffers.push(part.bytes.buffer);
+        size += part.bytes.byteLength;
+      }
+    }
     this.#requestBytes.push(size);
     this.#backlogBytes += size;
     this.#worker.postMessage({ deferred, entries, isLast } satisfies HashRequest, buffers as ArrayBuffer[]);

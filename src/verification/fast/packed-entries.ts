@@ -16,8 +16,7 @@ export async function readPackedPage(reader: Reader, begin: number, end: number)
   const [found] = await reader.query<PackedEntries & PackedContents>(ENTRIES_AND_CONTENTS[reader.engine], [begin, end]);
   const texts = found && unpack(found, begin, end);
   if (found === undefined || texts === undefined) return undefined;
-  const contents = found.contents ?? new Uint8Array();
-  return hasNul(contents) ? undefined : { ...texts, isPacked: true, contents };
+  return { ...texts, isPacked: true, contents: found.contents ?? new Uint8Array() };
 }
 
 export async function readPackedTexts(reader: Reader, begin: number, end: number): Promise<StoredTexts | undefined> {

@@ -44,8 +44,6 @@ export async function readPackedRows(
   const [found] = await reader.query<PackedValue>(query[reader.engine], parameters);
   if (found === undefined || found.valid !== found.total) return undefined;
   if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true, isPlain: true };
-  // Some drivers cut a text at a NUL, which no honest row contains.
-  if (hasNul(found.fields) || hasNul(found.contents)) return undefined;
   const areAscii = isAscii(found.fields);
   if (!areAscii && !isUtf8(found.fields)) return undefined;
   const text = toLatin1(found.fields);
@@ -53,6 +51,8 @@ export async function readPackedRows(
   if (fields.length !== found.total * width) return undefined;
   const { total, contents } = found;
   const arePlain = isPlain(text);
+  // Some drivers cut a text at a NUL, which no honest row contains. No canonical content has one either.
+  if (!arePlain && hasNul(found.fields)) return undefined;
   const written = arePlain ? fields : fields.map(escapeText);
   return { fields: written, total, contents, isAscii: areAscii, isPlain: areAscii && arePlain };
 }

@@ -1,17 +1,11 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
-import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
-import {
-  chainedText,
-  type Digest,
-  findExtras,
-  isTime,
-  sha256,
-  THOUGHT_TYPES,
-  thoughtDefect,
-} from '../../integrity/index.ts';
+import { formatSessionId, formatTaskId, formatThoughtId, idDigits } from '../../ids.ts';
+import { chainedText, type Digest, findExtras, isTime, THOUGHT_TYPES, thoughtDefect } from '../../integrity/index.ts';
+import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache, Link } from '../last-link-cache.ts';
 import { type Latin1Text, toLatin1 } from '../latin1-text.ts';
 import type { ThoughtFacts } from '../page-proof.ts';
+import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import {
   countOf,
   type PackedRows,
@@ -102,12 +96,20 @@ export function follows({ position, previous }: StoredThought, before: Link | un
   return previous === (before?.hash ?? '') && position === (before?.chain_position ?? 0) + 1;
 }
 
-/** The digest of the extras in the entry; undefined unless the entry says exactly what the row says. */
+/** What is left to hash of a thought whose entry says exactly what its row says. */
+export interface LoggedThought {
+  /** The digest of the extras in the entry. */
+  readonly extras: Digest;
+  /** The text that the hash of the row must cover. */
+  readonly link: Latin1Text;
+}
+
+/** Returns undefined if the entry differs from the row. */
 export function loggedWith(
-  { fields, isAscii, isPlain }: PackedRows,
+  { fields, isPlain }: PackedRows,
   { place, hash, previous }: StoredThought,
   text: Latin1Text | undefined,
-): Digest | undefined {
+): LoggedThought | undefined {
   const first = place * WIDTH;
   const type = fields[first + 7] as Latin1Text;
   const content = fields[first + 8] as Latin1Text;
@@ -116,9 +118,7 @@ export function loggedWith(
   if (!isTime(at) || !isOfGrammar(type, content, isPlain)) return undefined;
   const task_id = formatTaskId(fields[first + 2] as Latin1Text);
   const previous_hash = previous === '' ? null : previous;
-  const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
-  if (sha256(isAscii ? chained : Buffer.from(chained, 'latin1')) !== hash) return undefined;
-  return findExtras(text ?? '', {
+  const extras = findExtras(text ?? '', {
     actor,
     at,
     attempt: fields[first + 4] as Latin1Text,
@@ -127,8 +127,37 @@ export function loggedWith(
     session_id: formatSessionId(fields[first + 5] as Latin1Text),
     session_seq: fields[first + 6] as Latin1Text,
     task_id,
-    thought_id: LETTER + formatThoughtId(fields[first] as Latin1Text).slice(1),
+    thought_id: LETTER + idDigits(fields[first] as Latin1Text),
   });
+  if (extras === undefined) return undefined;
+  return { extras, link: chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor }) };
+}
+
+/** Collects what is left to hash of thoughts, each at its place among the rows. */
+export class ThoughtDigests {
+  readonly #rows: PackedRows;
+  readonly #extras: Digest[];
+  readonly #links: Latin1Text[] = [];
+  readonly #hashes: Digest[] = [];
+
+  constructor(rows: PackedRows) {
+    this.#rows = rows;
+    this.#extras = Array.from({ length: rows.total }, () => '');
+  }
+
+  add({ place, hash }: StoredThought, { extras, link }: LoggedThought): void {
+    this.#extras[place] = extras;
+    this.#links.push(link);
+    this.#hashes.push(hash);
+  }
+
+  /** False if one of them is known to differ. */
+  compare(hasher: Hasher): boolean {
+    const { contents, isAscii: areAscii } = this.#rows;
+    const links = { links: this.#links, areAscii, expected: this.#hashes };
+    const extras = { label: 'extras', bytes: contents, expected: this.#extras.join(CONTENT_SEPARATOR) } as const;
+    return hasher.compare(links) !== 'different' && hasher.compare(extras) !== 'different';
+  }
 }
 
 const SHORT = 1000;
@@ -141,5 +170,5 @@ function isOfGrammar(type: Latin1Text, content: Latin1Text, isPlain: boolean): b
 
 const TYPES: ReadonlySet<string> = new Set(THOUGHT_TYPES);
 
-/** The only letter of an id that takes two bytes in UTF-8. */
-const LETTER = toLatin1(formatThoughtId(1).slice(0, 1));
+/** The only letter of an id that takes two bytes in UTF-8. As one character it would double the width of the whole text. */
+const LETTER = toLatin1(formatThoughtId('').slice(0, -idDigits('').length));

@@ -1,12 +1,10 @@
 import type { Reader } from '../../db/database.ts';
-import type { Digest } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { ThoughtFacts } from '../page-proof.ts';
 import type { Redactions } from '../redactions/finder.ts';
 import type { StoredPage } from '../stored-page.ts';
-import { CONTENT_SEPARATOR } from './deferred-digest.ts';
-import { follows, loggedWith, readPrevious, readThoughts, thoughtsSql } from './stored-thoughts.ts';
+import { follows, loggedWith, readPrevious, readThoughts, ThoughtDigests, thoughtsSql } from './stored-thoughts.ts';
 
 const IN_PAGE = thoughtsSql('idx >= $1 AND idx < $2');
 
@@ -27,21 +25,20 @@ export async function proveThoughts(
   if (found === undefined || found.thoughts.length === 0) return undefined;
   const { thoughts, rows } = found;
   const isSeen = new Uint8Array(texts.length);
-  const expected: Digest[] = [];
+  const digests = new ThoughtDigests(rows);
   for (const thought of thoughts) {
     const { index, taskNo, position, hash, sessionNo } = thought;
     const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
     const sealedAt = seals.find(sessionNo) ?? (await seals.read(sessionNo));
     // A redacted thought that came back would match its hash.
     if (index === 0 || index > sealedAt || redactions.has(index) || !follows(thought, before)) return undefined;
-    const digest = loggedWith(rows, thought, texts[index - begin]);
-    if (digest === undefined || isSeen[index - begin] === 1) return undefined;
+    const logged = loggedWith(rows, thought, texts[index - begin]);
+    if (logged === undefined || isSeen[index - begin] === 1) return undefined;
     isSeen[index - begin] = 1;
-    expected.push(digest);
+    digests.add(thought, logged);
     links.add(taskNo, { hash, chain_position: position });
   }
-  const digests = { label: 'extras', bytes: rows.contents, expected: expected.join(CONTENT_SEPARATOR) } as const;
-  if (hasher.compare(digests) === 'different') return undefined;
+  if (!digests.compare(hasher)) return undefined;
   return thoughts.toSorted((left, right) => left.index - right.index);
 }
 

@@ -102,7 +102,7 @@ class Preimage {
     return sha256(this.#bytes.subarray(0, this.#head.length + SALT_BYTES + written));
   }
 
-  /** The same for a text in UTF-8 within `bytes`, whose salt is within `texts`. Overwrites the bytes before the text. */
+  /** The same for a text in UTF-8 within `bytes`, whose salt is within `texts`. Overwrites bytes before the text. */
   digestInPlace(bytes: Uint8Array, begin: number, end: number, texts: string, saltAt: number): Digest | undefined {
     const saltBegin = begin - SALT_BYTES;
     const start = saltBegin - this.#head.length;
@@ -139,8 +139,8 @@ export function storedDigest(label: DigestLabel, salt: unknown, text: unknown): 
 }
 
 /**
- * The same for a row among others, whose text lies between two offsets of `bytes`. The salt is in `texts`, which has the
- * same bytes as Latin-1. Overwrites bytes before the text; undefined also if there are too few of them.
+ * The same for a row among others, whose text lies between two offsets of `bytes`. The salt is in `texts`, which has
+ * the same bytes as Latin-1. Overwrites bytes before the text; undefined also if there are too few of them.
  */
 export function storedDigestInPlace(
   label: DigestLabel,

@@ -170,5 +170,5 @@ function isOfGrammar(type: Latin1Text, content: Latin1Text, isPlain: boolean): b
 
 const TYPES: ReadonlySet<string> = new Set(THOUGHT_TYPES);
 
-/** The only letter of an id that takes two bytes in UTF-8. As one character it would double the width of the whole text. */
+/** The only letter of an id that takes two bytes in UTF-8. As one character it would double the width of a text. */
 const LETTER = toLatin1(formatThoughtId('').slice(0, -idDigits('').length));

@@ -10,7 +10,7 @@ import { lazyFunctions } from './lazy-functions.mjs';
 import { leanSdk } from './lean-sdk.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
-import { packedPostgresSchema, withoutSqlComments } from './small-texts.mjs';
+import { packedPostgresSchema, withoutPostgresMigrations, withoutSqlComments } from './small-texts.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -98,7 +98,7 @@ const BUNDLES = [
     // its events stay in the spool for the next server.
     external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
     alias: { zod: './scripts/build/no-inputs.cjs' },
-    plugins: [hookSha256, withoutSqlComments, lazyFunctions('crypto', 'fs/promises')],
+    plugins: [hookSha256, withoutPostgresMigrations, withoutSqlComments, lazyFunctions('crypto', 'fs/promises')],
     ...hookClock,
   },
   {

@@ -14,6 +14,12 @@ export const withoutSqlComments = {
     })),
 };
 
+/** For a program that opens no database of PostgreSQL. */
+export const withoutPostgresMigrations = {
+  name: 'without-postgres-migrations',
+  setup: (bundler) => bundler.onLoad({ filter: /\.postgres\.sql$/ }, () => ({ contents: '', loader: 'text' })),
+};
+
 /** Only servers of teams read it. */
 export const packedPostgresSchema = {
   name: 'packed-postgres-schema',

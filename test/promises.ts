@@ -150,6 +150,7 @@ export const PROMISES = {
   'store/flushed': {
     says: 'the disk has confirmed a change before it is acknowledged, without blocking other writers',
   },
+  'store/slow-disk': { says: 'a slow disk does not block the event loop' },
   'store/unsynced': { says: 'a change that the disk does not confirm is not acknowledged' },
   'store/responsive': { says: 'a process that waits for the write lock keeps serving other work' },
   'store/durable': { says: 'only an acknowledged change waits for the disk' },

@@ -165,11 +165,15 @@ for (const failures of [1, 2]) {
 promiseTest('store/unsynced', 'the client gets an error, and the call stays recorded as ok', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note');
-  const flush = vi.spyOn(fs, 'fdatasync').mockImplementationOnce((_file, done) => {
-    done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
-  });
-  onTestFinished(() => flush.mockRestore());
+  const failure = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  const flushes = [
+    vi.spyOn(fs, 'fdatasync').mockImplementation((_file, done) => done(failure)),
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementation(() => {
+      throw failure;
+    }),
+  ];
   const { error, isError } = await call(client, 'note');
+  for (const flush of flushes) flush.mockRestore();
   expect(isError).toBe(true);
   expect(error).toMatchObject({
     code: 'AUDIT_EXIT_FAILED',

@@ -174,17 +174,26 @@ async function openWatched(durability: 'full' | 'relaxed' = 'full') {
   const database = await openTestDatabase({ path, durability });
   await database.write({ durable: false }, (transaction) => transaction.run('CREATE TABLE t (x INTEGER)'));
   const flushes = { length: 0, onFlush: () => undefined } as { length: number } & Flushes;
-  const original = fs.fdatasync.bind(fs);
-  const spy = vi.spyOn(fs, 'fdatasync').mockImplementation((file, done) => {
+  const original = fs.fdatasyncSync.bind(fs);
+  // On this thread, or on another one if the disk is slow.
+  const flush = (file: number) => {
     flushes.length += 1;
+    flushes.onFlush(file);
+    original(file);
+  };
+  const here = vi.spyOn(fs, 'fdatasyncSync').mockImplementation(flush);
+  const elsewhere = vi.spyOn(fs, 'fdatasync').mockImplementation((file, done) => {
     try {
-      flushes.onFlush(file);
-      original(file, done);
+      flush(file);
+      done(null);
     } catch (error) {
       done(error as NodeJS.ErrnoException);
     }
   });
-  onTestFinished(() => spy.mockRestore());
+  onTestFinished(() => {
+    here.mockRestore();
+    elsewhere.mockRestore();
+  });
   return { database, flushes, path };
 }
 

@@ -1,0 +1,76 @@
+import fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../../../../test/support/folders.ts';
+import { promiseTest } from '../../../../test/support/promise-test.ts';
+import { WalFile } from './wal-file.ts';
+
+describe('flushing', () => {
+  promiseTest('store/slow-disk', 'only a disk that was fast the last time is waited for on this thread', async () => {
+    const { flushIn, threads } = openWal();
+    for (const ms of [0.1, 0.1, 20, 0.1, 0.1]) await flushIn(ms);
+    expect(threads).toEqual(['another', 'this', 'this', 'another', 'this']);
+  });
+
+  promiseTest('store/slow-disk', 'nor after a failure, which a slow flush can precede', async () => {
+    const { flushIn, threads, failNext } = openWal();
+    await flushIn(0.1);
+    failNext();
+    await expect(flushIn(0.1)).rejects.toMatchObject({ fault: 'unsynced' });
+    await flushIn(0.1);
+    expect(threads).toEqual(['another', 'this', 'another']);
+  });
+
+  promiseTest('store/slow-disk', 'what a checkpoint will flush is written by another thread', async () => {
+    const { wal, flushIn, threads, failNext } = openWal();
+    await flushIn(0.1);
+    await wal.writeAhead();
+    failNext();
+    await wal.writeAhead();
+    expect(threads).toEqual(['another', 'another', 'another']);
+  });
+});
+
+/** A log on a disk that takes as long as the test says, by a clock that only the disk moves. */
+function openWal() {
+  const path = join(tempFolder(), 'wal');
+  fs.writeFileSync(path, '');
+  const threads: string[] = [];
+  let [nowMs, tookMs, fails] = [0, 0, false];
+  const flush = (thread: string) => {
+    threads.push(thread);
+    nowMs += tookMs;
+    if (fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  };
+  const spies = [
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementation(() => flush('this')),
+    vi.spyOn(fs, 'fdatasync').mockImplementation((_file, done) => {
+      try {
+        flush('another');
+        done(null);
+      } catch (error) {
+        done(error as NodeJS.ErrnoException);
+      }
+    }),
+  ];
+  const wal = new WalFile(
+    path,
+    () => true,
+    () => nowMs,
+  );
+  wal.open();
+  onTestFinished(() => {
+    wal.close();
+    for (const spy of spies) spy.mockRestore();
+  });
+  const flushIn = async (ms: number) => {
+    tookMs = ms;
+    await wal.flush().finally(() => {
+      fails = false;
+    });
+  };
+  const failNext = () => {
+    fails = true;
+  };
+  return { wal, flushIn, threads, failNext };
+}

@@ -40,14 +40,17 @@ export interface Transaction extends Reader {
   setSchemaVersion(version: number): Promise<void>;
 }
 
-export interface WriteOptions {
+export interface ReadOptions {
+  /** True if this belongs to a call whose enter has checked a moment ago that the ledger is in place. */
+  readonly followsEnter?: boolean;
+}
+
+export interface WriteOptions extends ReadOptions {
   /**
    * True: the change is on disk when `write` resolves, unless the ledger is configured as relaxed; `always`: even then,
    * with everything before it. False: it survives a crash of this process.
    */
   readonly durable: boolean | 'always';
-  /** True if this belongs to a call whose enter has checked a moment ago that the ledger is in place. */
-  readonly followsEnter?: boolean;
 }
 
 /** The first entry of a call and its row of `presence`, encoded before the write lock is taken. */
@@ -96,7 +99,7 @@ export interface Database extends Liveness {
   /** The path or URL of the data, without its password: safe to print. */
   readonly location: string;
   /** Runs `work` on one snapshot. Does not block writers. */
-  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
+  read<Result>(work: (reader: Reader) => Promise<Result>, options?: ReadOptions): Promise<Result>;
   /**
    * Runs `work` in a transaction that holds the write lock, which only one process has at a time. Commits when `work`
    * resolves and rolls back when it throws. `work` may start before the lock is held: its statements wait for it.

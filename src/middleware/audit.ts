@@ -56,6 +56,8 @@ export interface RecordedTransaction {
 
 /** Runs tools that write, so that their changes and their exit are committed together. */
 export interface RecordedTransactions {
+  /** True if the enter of a call checks that the ledger is in place, so that its reads need not check again. */
+  readonly entersInLedger: boolean;
   /**
    * Runs `work` in one durable transaction; a throw rolls it back. After a connection lost during the commit it reads
    * the result from the ledger and resolves or rejects accordingly. Rejects with `DatabaseError('unknown')` only if the

@@ -59,5 +59,6 @@ async function unlessCancelled(
 
 /** Reads one snapshot of the ledger, until the client cancels the call. */
 export function readLedger({ chain, call }: ActiveCall, database: Database): ReadLedger {
-  return (work) => database.read((db) => work(cancellableReader(db, call.signal, chain.nowMs)));
+  const followsEnter = chain.runtime.transactions?.entersInLedger ?? false;
+  return (work) => database.read((db) => work(cancellableReader(db, call.signal, chain.nowMs)), { followsEnter });
 }

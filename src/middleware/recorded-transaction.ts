@@ -42,6 +42,7 @@ export async function inRecordedTransaction(
 /** For an embedder's sink: its exit is not part of the transaction, but a throw still rolls the changes back. */
 export function createSinkTransactions(sink: AuditSink, database: Database): RecordedTransactions {
   return {
+    entersInLedger: false,
     run: (_correlationId, work) =>
       database.write({ durable: true }, (db) =>
         work({

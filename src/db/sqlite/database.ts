@@ -7,6 +7,7 @@ import {
   type EnteredCall,
   LedgerReplaced,
   type Reader,
+  type ReadOptions,
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
@@ -106,9 +107,9 @@ class SqliteDatabase implements Database {
     this.#guardFile(() => this.#wal.open());
   }
 
-  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  read<Result>(work: (reader: Reader) => Promise<Result>, { followsEnter = false }: ReadOptions = {}): Promise<Result> {
     return this.#connectionLock.run(async () => {
-      this.#assertFileUnchanged();
+      if (!followsEnter) this.#assertFileUnchanged();
       await this.#retryWhileBusy(() => this.#beginSnapshot());
       return this.#finish(this.#createTransaction(), work);
     });
@@ -252,7 +253,8 @@ class SqliteDatabase implements Database {
     else assertUsable(this.location, version);
   }
 
-  #runCheckpoint(mode: 'PASSIVE' | 'RESTART'): Promise<{ pages: number }> {
+  async #runCheckpoint(mode: 'PASSIVE' | 'RESTART'): Promise<{ pages: number }> {
+    if (this.#options.durability === 'relaxed') await this.#wal.writeAhead();
     return this.#connectionLock.run(async () => {
       const [row] = this.#isClosed ? [] : this.#statements.all(`PRAGMA wal_checkpoint(${mode})`, []);
       return { pages: Number(row?.['log'] ?? 0) };

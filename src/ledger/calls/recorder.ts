@@ -31,6 +31,7 @@ export interface RecorderOptions {
 
 /** Records every call as two entries of the log. Calls arrive one at a time. */
 export class CallRecorder implements AuditSink, CallerNames, RecordedTransactions {
+  readonly entersInLedger = true;
   readonly #database: Database;
   readonly #processId: string;
   readonly #names: AgentNames | undefined;

@@ -8,12 +8,12 @@ export async function nextNumbers(db: Transaction, one: string, other: string): 
   // Row by row: SQLite keeps a journal for a statement that changes several rows, which costs more than two statements.
   db.send(INCREMENT, [one]);
   db.send(INCREMENT, [other]);
-  const counters = await db.query<{ name: string; value: number }>(
-    'SELECT name, value FROM counters WHERE name IN ($1, $2)',
+  // Not `name IN ($1, $2)`, for which SQLite builds a table.
+  const [numbers] = await db.query<{ one: number; other: number }>(
+    `SELECT (SELECT value FROM counters WHERE name = $1) AS one, (SELECT value FROM counters WHERE name = $2) AS other`,
     [one, other],
   );
-  const numberOf = (wanted: string) => counters.find(({ name }) => name === wanted)?.value ?? Number.NaN;
-  return [numberOf(one), numberOf(other)];
+  return [numbers?.one ?? Number.NaN, numbers?.other ?? Number.NaN];
 }
 
 /** Numbers that rise by one and are given once, also to processes that ask at the same moment. */

@@ -23,8 +23,7 @@ export interface Identity {
 }
 
 export function newTask(input: CreateInput, { task_id, sequence, project, workflow, at, actor }: Identity): Task {
-  return taskFields.complete({
-    ...taskFields.given('create', input),
+  return taskFields.complete(taskFields.given('create', input), {
     task_id,
     sequence,
     project,

@@ -39,12 +39,11 @@ export const WAITING = 2;
 
 /** The columns of a task: the same for writing it and for checking what is stored. */
 export function toColumns(task: Task, event: EventOf, waits: boolean): Record<keyof TaskRow, SqlValue> {
-  return {
-    ...taskFields.toRow(task),
+  return Object.assign(taskFields.toRow(task), {
     event_idx: event.event_idx,
     salt: event.salt,
     claim_idx: event.claim_idx,
     is_open: isOpen(task.status) ? 1 : 0,
     is_ready: !isReady(task.workflow, task.status) ? 0 : waits ? WAITING : READY,
-  };
+  });
 }

@@ -86,8 +86,8 @@ export interface Derived<Table extends FieldTable> {
   fromContent(content: string): RecordOf<Table>;
   /** What a caller gave, with null resolved to the initial value and each item of a list once. */
   given(tool: ToolName, input: object): Partial<RecordOf<Table>>;
-  /** Adds the initial values that are missing. */
-  complete(values: Partial<RecordOf<Table>>): RecordOf<Table>;
+  /** A record of these values, where later ones count, and of initial values for the rest. */
+  complete(...values: readonly Partial<RecordOf<Table>>[]): RecordOf<Table>;
   inputShape<Tool extends ToolName>(tool: Tool): InputShape<Table, Tool>;
   outputShape<Name extends keyof Table>(names: readonly Name[]): OutputShape<Table, Name>;
   /** The columns of some fields, for a SELECT, and how to read such a row. */
@@ -109,27 +109,33 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
   const inputs = (tool: ToolName) => fields.filter((field) => field[tool] !== undefined);
   const inputsOf = { create: inputs('create'), update: inputs('update') };
 
+  const emptyRecord = shapeOf(fields.map(({ name }) => name));
+  const emptyContent = shapeOf(fields.filter(({ addedLater }) => !addedLater).map(({ name }) => name));
+  const emptyRow = shapeOf(fields.map(({ column }) => column));
+
   const build = (read: (field: (typeof fields)[number]) => unknown): never => {
-    const record: Record<string, unknown> = {};
+    const record = emptyRecord();
     for (const field of fields) record[field.name] = read(field);
     return record as never;
   };
+  const initials: Readonly<Record<string, unknown>> = build(({ initial }) => initial);
 
   return {
     grammar: Object.fromEntries(fields.map((field) => [field.name, formOf(field)])),
     freeText: fields.filter(({ type }) => type.form.isFreeText).map(({ name, column }) => ({ name, column })),
     toRow: (record) => {
-      const row: Record<string, SqlValue> = {};
+      const row = emptyRow();
       for (const { name, column, type } of fields) row[column] = type.toColumn(record[name]);
       return row as RowOf<Table>;
     },
     fromRow: (row) =>
       build(({ column, type }) => type.fromColumn((row as Record<string, SqlValue>)[column] as SqlValue)),
     toContent: (record) => {
-      const omitted = added.filter(({ name, initial }) => record[name] === initial);
-      if (omitted.length === 0) return canonicalize(record);
-      const content: Record<string, unknown> = { ...record };
-      for (const { name } of omitted) delete content[name];
+      const kept = added.filter(({ name, initial }) => record[name] !== initial);
+      if (kept.length === added.length) return canonicalize(record);
+      const content = emptyContent();
+      for (const name in content) content[name] = record[name];
+      for (const { name } of kept) content[name] = record[name];
       return canonicalize(content);
     },
     fromContent: (content) => {
@@ -145,7 +151,11 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
       }
       return values as Partial<RecordOf<Table>>;
     },
-    complete: (values) => build(({ name, initial }) => values[name] ?? initial),
+    complete: (...values) => {
+      const record: Record<string, unknown> = { ...initials };
+      for (const some of values) for (const name in some) record[name] = some[name] ?? initials[name];
+      return record as RecordOf<Table>;
+    },
     inputShape: (tool) =>
       Object.fromEntries(
         Object.keys(table)
@@ -166,6 +176,15 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
       };
     },
   };
+}
+
+/**
+ * Creates objects with these keys, in this order. To V8 an object that gets more than a dozen computed keys is a hash
+ * table, which makes every later use of it slow; a copy of a parsed object is not.
+ */
+function shapeOf(names: readonly string[]): () => Record<string, unknown> {
+  const template = parseJson(`{${names.map((name) => `${JSON.stringify(name)}:null`).join(',')}}`) as object;
+  return () => ({ ...template });
 }
 
 function formOf({ type, initial, addedLater }: AnyField): Form {

@@ -73,7 +73,7 @@ export function toTerminal(lines: string | readonly string[]): string {
   return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
 }
 
-/** Random per process, so that data cannot imitate a style. Chosen on demand: a server starts without cryptography. */
+/** Random per process, so that data cannot imitate a style. Undefined until there is one: a server starts without. */
 let secret: string | undefined;
 
 function mark(code: number | string): string {
@@ -82,6 +82,7 @@ function mark(code: number | string): string {
 }
 
 function renderLine(line: string): string {
+  if (secret === undefined) return escapeUnsafe(line);
   return line
     .split(new RegExp(mark('(\\d+|@[\\x21-\\x7e]*)')))
     .map((part, index) => (index % 2 === 0 ? escapeUnsafe(part) : renderMark(part)))

@@ -70,7 +70,8 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
       cacheHints: Object.fromEntries(['tools/list', ...LIBRARY_METHODS].map((method) => [method, STATIC])),
     },
   );
-  const actorOf = (context: ServerContext) => service.agentId ?? clientName(server, context);
+  const toName = rememberLast(toClientName);
+  const actorOf = (context: ServerContext) => service.agentId ?? toName(givenName(server, context));
   if (service.library !== undefined) serveLibrary(server, { ...service, library: service.library, actorOf });
   server.setRequestHandler('tools/list', async () => {
     await service.whenLoaded();
@@ -83,7 +84,7 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
     return service.track(context.mcpReq.id, async () => {
       await service.whenLoaded();
       const tool = service.tools.get(name);
-      const shownName = truncate(name);
+      const shownName = tool?.name ?? truncate(name);
       const answer = await runCall(service.chain, {
         name: shownName,
         tool,
@@ -143,11 +144,15 @@ function listTools({ tools, chain }: Service): ToolListing[] {
 }
 
 /** Protocol 2026 names the client in every request, 2025 in the handshake. */
-function clientName(server: Server, context: ServerContext): string {
+function givenName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
-  const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  const own = truncate(name).trim();
+  return typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
+}
+
+/** The name under which the calls of a client are recorded. */
+function toClientName(given: string): string {
+  const own = truncate(given).trim();
   return own === '' || own === NO_AGENT ? 'unknown' : toAgentName(own);
 }
 
@@ -175,6 +180,15 @@ function whenStarted(transport: Transport): Promise<void> {
       }
     };
   });
+}
+
+/** For a function that is nearly always called with the same text. */
+function rememberLast<Value>(compute: (text: string) => Value): (text: string) => Value {
+  let last: { readonly text: string; readonly value: Value } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, value: compute(text) };
+    return last.value;
+  };
 }
 
 function memoize<Value>(compute: () => Value): () => Value {

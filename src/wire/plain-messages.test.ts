@@ -1,10 +1,20 @@
-import { isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/server';
+import { isInitializeRequest, isJSONRPCRequest, isJSONRPCResultResponse } from '@modelcontextprotocol/server';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/properties.ts';
-import { isPlainRequest, isPlainResult } from './plain-messages.ts';
+import { isPlainInitialize, isPlainRequest, isPlainResult } from './plain-messages.ts';
 
 const request = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'server_ping', arguments: {} } };
+const handshake = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'a client', version: '1', title: 'A' },
+  },
+};
 const result = { jsonrpc: '2.0', id: 'a', result: { content: [], structuredContent: { ok: true } } };
 
 describe('plain JSON-RPC messages', () => {
@@ -24,9 +34,32 @@ describe('plain JSON-RPC messages', () => {
     },
   );
 
+  it.each([
+    {},
+    { roots: { listChanged: true }, sampling: {} },
+    { elicitation: { form: {} }, sampling: { tools: {} }, roots: {} },
+  ])('need no schema for a handshake with the capabilities %j', (capabilities) => {
+    const message = { ...handshake, params: { ...handshake.params, capabilities } };
+    expect([isPlainInitialize(message), isInitializeRequest(message)]).toEqual([true, true]);
+  });
+
+  it.each([
+    { capabilities: { elicitation: {} } },
+    { capabilities: { roots: { listChanged: 'yes' } } },
+    { capabilities: { experimental: {} } },
+    { capabilities: [] },
+    { protocolVersion: 3 },
+    { clientInfo: { name: 'a client' } },
+    { clientInfo: { name: 'a client', version: '1', icons: [] } },
+    { _meta: { progressToken: 1.5 } },
+  ])('ask the schema about a handshake with %j', (change) => {
+    expect(isPlainInitialize({ ...handshake, params: { ...handshake.params, ...change } })).toBe(false);
+  });
+
   it('leave whatever the schemas refuse to the schemas', () => {
     always(
       fc.property(mutated, (message) => {
+        if (isPlainInitialize(message)) expect(isInitializeRequest(message)).toBe(true);
         if (isPlainRequest(message)) expect(isJSONRPCRequest(message)).toBe(true);
         if (isPlainResult(message)) expect(isJSONRPCResultResponse(message)).toBe(true);
       }),
@@ -57,7 +90,7 @@ const mutated = fc.oneof(
   odd,
   fc
     .tuple(
-      fc.constantFrom(request, result),
+      fc.constantFrom<object>(request, result, handshake),
       fc.array(fc.tuple(fc.constantFrom('jsonrpc', 'id', 'method', 'params', 'result', 'error', 'extra'), odd), {
         maxLength: 3,
       }),

@@ -39,7 +39,8 @@ export function codeCachePath(path: string): string {
 }
 
 export function wrap(path: string, cachedData: Buffer | undefined): Script {
-  const source = `(function (exports, require, module, __filename) {${readFileSync(path, 'utf8')}\n})`;
+  // The build escapes everything beyond ASCII, and Node decodes Latin-1 several times as fast as UTF-8.
+  const source = `(function (exports, require, module, __filename) {${readFileSync(path, 'latin1')}\n})`;
   return new Script(source, { filename: path, ...(cachedData === undefined ? {} : { cachedData }) });
 }
 

@@ -59,6 +59,15 @@ describe('the package', () => {
     expect(statSync(tarball).size).toBeLessThan(1_000_000);
   });
 
+  promiseTest('package/contents', 'its scripts are ASCII, as the program that loads them expects', () => {
+    const scripts = listContents().filter((name) => /^dist\/(?:program|ingest|hook)\.cjs$/.test(name));
+    expect(scripts).toHaveLength(3);
+    for (const name of scripts) {
+      const bytes = readFileSync(join(project, 'node_modules/colibri-mcp', name));
+      expect(bytes.findIndex((byte) => byte > 0x7f)).toBe(-1);
+    }
+  });
+
   promiseTest('package/contents', 'the package has no required dependencies', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
     expect(installed).toEqual(['colibri-mcp']);

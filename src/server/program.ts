@@ -9,7 +9,7 @@ import { INSTRUCTIONS } from '../wire/instructions.ts';
 import { StartupTimeout, within } from '../wire/startup-timeout.ts';
 import { createStdioTransport } from '../wire/stdio.ts';
 import { type ColibriServerContext, createColibriServer } from './colibri-server.ts';
-import { compileSooner } from './compile-sooner.ts';
+import { compileSooner, learnAtOnce } from './compile-sooner.ts';
 import { factsOf, pulseOf } from './facts.ts';
 import { isMain } from './is-main.ts';
 
@@ -35,6 +35,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
       // are loaded, which blocks.
       await setImmediate();
       await setImmediate();
+      learnAtOnce();
       return (await import('../surface.ts')).createSurface(ports, config);
     },
     loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config),

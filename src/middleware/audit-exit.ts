@@ -16,7 +16,7 @@ export async function auditExit(
     return conclusion.answer;
   }
   const exit = await transaction.exit(event);
-  return exit ? { ...conclusion.answer, exit } : conclusion.answer;
+  return exit ? { exit, ...conclusion.answer } : conclusion.answer;
 }
 
 /** The largest INTEGER of PostgreSQL. A clock that jumps by more than 24 days must not fail the call. */

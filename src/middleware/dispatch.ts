@@ -30,14 +30,14 @@ function runTool(
   const { database } = active.chain.runtime;
   if (transaction !== undefined) {
     const firstCall = active.chain.runtime.firstCallOf(actor);
-    const write = { ...context, db: transaction.db, liveness: database, firstCall } as CallContext;
+    const write = { db: transaction.db, liveness: database, firstCall, ...context } as CallContext;
     return unlessCancelled(transaction, signal, () => tool.handle(input, write, prepared));
   }
   if (database === undefined || accessOf(tool) === 'none') return tool.handle(input, context);
   return readLedger(
     active,
     database,
-  )(async (db) => tool.handle(input, { ...context, db, liveness: database } as CallContext));
+  )(async (db) => tool.handle(input, { db, liveness: database, ...context } as CallContext));
 }
 
 /**

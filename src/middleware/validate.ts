@@ -16,10 +16,13 @@ export function validate(active: ActiveCall, tool: Tool, defect: RecordedArgumen
   }
 }
 
+/** With the key that Zod would add to a copy of it. */
+const PARSING = { error: describeIssue, async: false } satisfies z.core.ParseContextInternal;
+
 function parse(tool: Tool, raw: unknown, defect: RecordedArguments['defect']): unknown {
   if (defect !== undefined) throw invalid(tool, [{ path: defect.path, message: defect.reason }]);
   const schema = tool.inputSchema as unknown as z.ZodObject;
-  const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw), { error: describeIssue });
+  const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw), PARSING);
   if (parsed.success) return parsed.data;
   throw invalid(tool, listIssues(parsed.error.issues, { tool, raw, shape: schema.shape }));
 }

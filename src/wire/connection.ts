@@ -1,4 +1,5 @@
 import {
+  type BaseContext,
   CLIENT_INFO_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
@@ -61,8 +62,15 @@ export async function connect(transport: Transport, timeoutMs: number, service: 
   return { isOpen: () => isOpen, close: () => handle.close() };
 }
 
+/** Logs to stderr and asks the client for nothing, so that no request needs the functions that the SDK would add. */
+class ProtocolServer extends Server {
+  protected override buildContext(context: BaseContext): ServerContext {
+    return context as ServerContext;
+  }
+}
+
 function createProtocolServer(service: Service, listings: () => ToolListing[]): Server {
-  const server = new Server(
+  const server = new ProtocolServer(
     { name: 'colibri', title: 'Colibri', version: service.version },
     {
       capabilities: { tools: {}, ...(service.library === undefined ? {} : LIBRARY_CAPABILITIES) },

@@ -48,7 +48,7 @@ export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt, si
     processId,
     salt,
     entry,
-    presence: { ...sign, actor },
+    presence: { actor, clockId: sign.clockId, clockMs: sign.clockMs, replaces: sign.replaces },
   };
 }
 

@@ -19,7 +19,7 @@ export function toExit(event: ToolExitEvent, salt: Salt, sequenceNo: number | un
   const { actor, answerText, at, correlationId, durationMs, outcome } = event;
   const exit = { actor, answer: saltedDigest('answer', salt, answerText), at, correlationId, durationMs, outcome };
   const encoded = sequenceNo === undefined ? undefined : { sequenceNo, entry: encodeExit(sequenceNo, exit) };
-  return { ...exit, encoded };
+  return { encoded, ...exit };
 }
 
 /** Where the exit of a call is in the log. */

@@ -104,13 +104,17 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
   // Records are hashed with their keys in this order, and canonicalize is fast for keys in order.
   const fields = Object.entries(table as Readonly<Record<string, AnyField>>)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, field]) => ({ name, column: name, ...field }));
-  const added = fields.filter(({ addedLater }) => addedLater);
-  const inputs = (tool: ToolName) => fields.filter((field) => field[tool] !== undefined);
+    .map(([name, declared]) => {
+      // The same keys for every field: loops are fast over objects of one shape.
+      const { type, column = name, initial } = declared;
+      return { name, column, type, initial, declared };
+    });
+  const added = fields.filter(({ declared }) => declared.addedLater);
+  const inputs = (tool: ToolName) => fields.filter(({ declared }) => declared[tool] !== undefined);
   const inputsOf = { create: inputs('create'), update: inputs('update') };
 
   const emptyRecord = shapeOf(fields.map(({ name }) => name));
-  const emptyContent = shapeOf(fields.filter(({ addedLater }) => !addedLater).map(({ name }) => name));
+  const emptyContent = shapeOf(fields.filter(({ declared }) => !declared.addedLater).map(({ name }) => name));
   const emptyRow = shapeOf(fields.map(({ column }) => column));
 
   const build = (read: (field: (typeof fields)[number]) => unknown): never => {
@@ -121,7 +125,7 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
   const initials: Readonly<Record<string, unknown>> = build(({ initial }) => initial);
 
   return {
-    grammar: Object.fromEntries(fields.map((field) => [field.name, formOf(field)])),
+    grammar: Object.fromEntries(fields.map(({ name, declared }) => [name, formOf(declared)])),
     freeText: fields.filter(({ type }) => type.form.isFreeText).map(({ name, column }) => ({ name, column })),
     toRow: (record) => {
       const row = emptyRow();
@@ -160,7 +164,7 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
       Object.fromEntries(
         Object.keys(table)
           .flatMap((name) => inputsOf[tool].find((field) => field.name === name) ?? [])
-          .map((field) => [field.name, inputOf(field, field[tool])]),
+          .map(({ name, declared }) => [name, inputOf(declared, declared[tool])]),
       ) as never,
     outputShape: (names) => Object.fromEntries(names.map((name) => [name, table[name]?.type.output])) as never,
     select: (names) => {

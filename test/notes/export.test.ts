@@ -2,6 +2,7 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { writeNote } from '../../src/cli/notes/vault/folder.ts';
+import { redactEntry } from '../../src/cli/redaction/redact-entry.ts';
 import { type Crew, withCrew } from '../support/crew/crew.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
 import { observe } from '../support/ledger-targets.ts';
@@ -49,6 +50,24 @@ const STORY: readonly (readonly [what: string, step: (crew: Crew) => Promise<unk
   ['review', ({ bob }) => bob.updateTask({ task_id: 'T-0001', status: 'review' })],
   ['a seal', ({ alice }) => alice.finalize({ session_id: 'A-0001' })],
 ];
+
+/** A redaction changes notes of any age. */
+const REDACTIONS: typeof STORY = [
+  ['a redacted decision', redactFirst('thoughts', 'idx')],
+  ['a redacted reason', redactFirst('sessions', 'start_idx')],
+  ['a redacted report', redactFirst('observations', 'idx')],
+  ['a redacted title of a task', redactFirst('tasks', 'event_idx')],
+  ['an earlier one', redactFirst('task_versions', 'idx')],
+];
+
+function redactFirst(table: string, index: string): (crew: Crew) => Promise<unknown> {
+  return ({ alice: { database } }) =>
+    database.write({ durable: false }, async (db) => {
+      const [row] = await db.query<{ idx: number }>(`SELECT MIN(${index}) AS idx FROM ${table}`);
+      const decision = { reason: 'a secret', actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
+      await redactEntry(db, row?.idx ?? -1, decision);
+    });
+}
 
 describe('the notes', () => {
   promiseTest('notes/vault', 'have properties, links and the text of the records', () =>
@@ -105,7 +124,7 @@ describe('the notes', () => {
     withCrew(async (crew) => {
       const kept = new TestVault(crew.alice);
       const later = new TestVault(crew.alice);
-      for (const [what, step] of STORY) {
+      for (const [what, step] of [...STORY, ...REDACTIONS]) {
         await step(crew);
         const before = kept.times();
         const { written } = await kept.export();

@@ -46,7 +46,7 @@ export function createExporter(root: string, signal: AbortSignal): Exporter {
     // A restored ledger can have other entries at the same places.
     if (!isContinued) log = new LogReader();
     await log.advance(db, size, isContinued ? state.size : 0, wanted);
-    if (isContinued) await addRelated(db, log, state.size, wanted);
+    if (isContinued && !wanted.redactions) await addRelated(db, log, state.size, wanted);
     else await addEverything(db, log, wanted);
     const write = createWriter(root, ledgerId);
     for await (const note of readNotes(db, log, wanted)) {

@@ -38,10 +38,19 @@ export interface Affected {
   readonly days: Set<string>;
   /** A recorded commit is evidence about every decision that names a commit. */
   commits: boolean;
+  /** A redaction is rare, and several notes of any age may show the text that it removed. */
+  redactions: boolean;
 }
 
 export function nothingAffected(): Affected {
-  return { tasks: new Set(), sessions: new Set(), agents: new Set(), days: new Set(), commits: false };
+  return {
+    tasks: new Set(),
+    sessions: new Set(),
+    agents: new Set(),
+    days: new Set(),
+    commits: false,
+    redactions: false,
+  };
 }
 
 const PAGE = 2000;
@@ -79,6 +88,7 @@ export class LogReader implements LogSummary {
       this.#agent(actor, at);
       return;
     }
+    if (kind === 'redaction') affected.redactions = true;
     if (!SHOWN.has(kind)) return;
     const [task, session] = [numberOf(entry['task_id'], isTaskId), numberOf(entry['session_id'], isSessionId)];
     if (task !== undefined) affected.tasks.add(task);

@@ -7,7 +7,7 @@ import { findEntryText } from '../../query/log-entries.ts';
 import { readFile, withTemporary } from './folder.ts';
 
 /** Raised when the notes of the same records look different, so that all of them are compared again. */
-const FORMAT = 1;
+const FORMAT = 2;
 const FILE = '.colibri-notes.json';
 
 /** What the last export wrote. Without it, or if it does not fit the ledger, every note is compared again. */

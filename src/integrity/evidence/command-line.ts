@@ -78,18 +78,20 @@ function splitLists(tokens: readonly Token[]): List[] | undefined {
   let pipelines: Pipeline[] = [];
   let pipeline: Pipeline = { joinedBy: undefined, commands: [] };
   let words: string[] = [];
+  let isEmpty = true;
   for (const token of [...tokens, { operator: ';' } as const]) {
-    if ('word' in token) {
-      words.push(token.word);
+    if (!('operator' in token)) {
+      if ('word' in token) words.push(token.word);
+      isEmpty = false;
       continue;
     }
     const { operator } = token;
-    const isEmpty = words.length === 0;
     // A line may be broken after an operator, and there may be empty lines.
     if (isEmpty && operator === ';') continue;
     if (isEmpty) return undefined;
     pipeline.commands.push(words);
     words = [];
+    isEmpty = true;
     if (operator === '|') continue;
     pipelines.push(pipeline);
     if (operator === '&&' || operator === '||') {
@@ -123,11 +125,13 @@ const UNREADABLE = new Set(
     'if then else elif fi for while until do done case esac select function coproc repeat foreach end',
     'exit exec return break continue logout suspend kill trap eval source . command builtin noglob nocorrect',
     'alias unalias hash enable disable shopt setopt unsetopt emulate autoload zmodload',
-    'declare typeset local readonly unset',
+    'declare typeset local readonly unset read mapfile readarray getopts let',
   ].flatMap((words) => words.split(' ')),
 );
 /** A name that no shell expands: without variables, braces and patterns. An option is not the name of a command. */
 const COMMAND_NAME = /^(?:\[|~?[\w./:+,@%][\w./:+,@%-]*)$/;
+/** An expansion that ends the shell if the variable is not set. */
+const MAY_EXIT = /\$\{\w+:?\?/;
 const SETUP = new Set(['cd', 'pushd', 'export', 'set']);
 
 function toSteps(lists: readonly List[]): Step[] | undefined {
@@ -149,7 +153,9 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
         const words = withoutWrappers(command);
         const [first] = words;
         const set = first === 'export' ? command : command.slice(0, command.length - words.length);
-        if (set.some((word) => DECIDING.test(word))) return undefined;
+        if (set.some((word) => DECIDING.test(word)) || command.some((word) => MAY_EXIT.test(word))) return undefined;
+        // A redirection alone can fail, and sets the exit code.
+        if (command.length === 0) isSetup = false;
         if (first === undefined) continue;
         const options = first === 'set' ? readSetOptions(words.slice(1)) : NO_OPTIONS;
         if (!isReadable(words) || options === undefined) return undefined;
@@ -173,6 +179,8 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
 
 function isReadable([name = '', option]: readonly string[]): boolean {
   if (name === 'command') return option === '-v' || option === '-V';
+  // It sets a variable instead of printing.
+  if (name === 'printf' && option?.startsWith('-v') === true) return false;
   return COMMAND_NAME.test(name) && !UNREADABLE.has(name);
 }
 

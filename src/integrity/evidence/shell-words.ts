@@ -2,8 +2,10 @@
 
 export type Operator = '&&' | '||' | ';' | '&' | '|';
 
-/** A word has no quotes any more. */
-export type Token = { readonly operator: Operator } | { readonly word: string };
+/** A word has no quotes any more. A redirection is a command even if no word is beside it. */
+export type Token = { readonly operator: Operator } | { readonly word: string } | typeof REDIRECTED;
+
+const REDIRECTED = { isRedirection: true } as const;
 
 /** Undefined for a line whose meaning needs more of the shell than this: substitutions, subshells, here-documents. */
 export function readTokens(text: string): Token[] | undefined {
@@ -26,6 +28,7 @@ export function readTokens(text: string): Token[] | undefined {
       const target = readWord(text, skipBlanks(text, at + redirection[0].length));
       // A descriptor such as 2>&1 has its target in the same word; an empty target is an error of the shell.
       if (target === undefined || target.end === target.begin) return undefined;
+      tokens.push(REDIRECTED);
       at = target.end;
       continue;
     }

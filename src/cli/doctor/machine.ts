@@ -1,5 +1,5 @@
 import { hasBuiltInSqlite, loadSqlite } from '../../db/sqlite/driver.ts';
-import { toError } from '../../errors.ts';
+import { AdvisedError, toError } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { type Finding, fail, failFrom, ok } from './finding.ts';
 
@@ -25,7 +25,7 @@ export async function checkSqlite(): Promise<Finding> {
     driver.close();
     return ok('sqlite', `${row?.version} (${library})`);
   } catch (error) {
-    if (!isBuiltIn) return failFrom('sqlite', toError(error));
+    if (!isBuiltIn || error instanceof AdvisedError) return failFrom('sqlite', toError(error));
     return fail('sqlite', `${library} cannot be loaded: ${toError(error).message.split('\n')[0]}`, 'reinstall Node');
   }
 }

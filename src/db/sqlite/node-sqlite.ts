@@ -1,3 +1,4 @@
+import { AdvisedError } from '../../errors.ts';
 import { faultOfNumber, type SqliteLibrary } from './driver.ts';
 
 /** The part of node:sqlite that is used here; the types of the oldest supported Node lack the module. */
@@ -18,7 +19,7 @@ interface NodeStatement {
   setReadBigInts(enabled: boolean): void;
 }
 
-const { DatabaseSync } = quietly(() => process.getBuiltinModule('node:sqlite') as unknown as NodeSqlite);
+const { DatabaseSync } = loadModule();
 
 export const nodeSqlite: SqliteLibrary = {
   open(path, { readOnly }) {
@@ -56,6 +57,15 @@ export const nodeSqlite: SqliteLibrary = {
 
 function isBeyondExact(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
+}
+
+/** Some distributions build Node without the module, and an option of Node disables it. */
+function loadModule(): NodeSqlite {
+  const found = quietly(() => process.getBuiltinModule('node:sqlite') as unknown as NodeSqlite | undefined);
+  if (found !== undefined) return found;
+  throw new AdvisedError('this Node has no SQLite: it was built without it, or an option disables it', {
+    advice: 'remove --no-experimental-sqlite from NODE_OPTIONS, or use a Node from nodejs.org',
+  });
 }
 
 /** Rounds integers to the nearest JavaScript number, as better-sqlite3 does. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import { AdvisedError, toError } from '../../errors.ts';
+import { shapeOf } from '../../integrity/parse-json.ts';
 import { locateInPackage } from '../../version.ts';
 import type { SqlValue } from '../database.ts';
 import { faultOfName, type SqliteLibrary, type SqliteStatement } from './driver.ts';
@@ -63,10 +64,11 @@ function wrap(statement: Sqlite.Statement<SqlValue[]>): SqliteStatement {
 /** The add-on returns arrays twice as fast as objects. */
 function rowReader(statement: Sqlite.Statement<SqlValue[]>): SqliteStatement['all'] {
   const names = statement.columns().map(({ name }) => name);
+  const emptyRow = shapeOf(names);
   statement.raw(true);
   return (parameters) =>
     (statement.all(...parameters) as unknown[][]).map((values) => {
-      const row: Record<string, unknown> = {};
+      const row = emptyRow();
       for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
       return row;
     });

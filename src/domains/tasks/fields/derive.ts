@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { SqlValue } from '../../../db/database.ts';
 import { type Fields, type Form, optional } from '../../../integrity/forms.ts';
 import { canonicalize, parseJson } from '../../../integrity/index.ts';
+import { shapeOf } from '../../../integrity/parse-json.ts';
 import type { FieldType, InputType } from './types.ts';
 
 /** Everything that follows from a table of fields, for any table. */
@@ -180,15 +181,6 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
       };
     },
   };
-}
-
-/**
- * Creates objects with these keys, in this order. To V8 an object that gets more than a dozen computed keys is a hash
- * table, which makes every later use of it slow; a copy of a parsed object is not.
- */
-function shapeOf(names: readonly string[]): () => Record<string, unknown> {
-  const template = parseJson(`{${names.map((name) => `${JSON.stringify(name)}:null`).join(',')}}`) as object;
-  return () => ({ ...template });
 }
 
 function formOf({ type, initial, addedLater }: AnyField): Form {

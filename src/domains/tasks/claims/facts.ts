@@ -21,11 +21,10 @@ export async function readClaimFacts(
   const isTaken = task.taken_from !== null && task.holder !== actor && (isGuarded || isStale);
   const loss = isTaken ? (await lossesOf(db, parseId(task.task_id))).get(actor) : undefined;
   const latest = isStale || isHeldByOther ? await findClaim(db, token) : undefined;
-  const facts = { token, latest, loss, ttlMs };
-  if (!isHeldByOther) return { ...facts, holder: undefined, nowMs: Date.parse(at) };
+  if (!isHeldByOther) return { token, latest, loss, ttlMs, holder: undefined, nowMs: Date.parse(at) };
   const holder = await readHolder(db, task.holder ?? '', context);
   const isSuccessor = await succeeds(db, context, request, task.holder ?? '');
-  return { ...facts, holder, isSuccessor, nowMs: holder.nowMs };
+  return { token, latest, loss, ttlMs, holder, isSuccessor, nowMs: holder.nowMs };
 }
 
 /** An agent that works on something else was not started to continue what the holder did. */

@@ -3,6 +3,7 @@ import { isCanonicalPart, isCanonicalText } from './canonical-text.ts';
 import {
   commitHash,
   digest,
+  distinctListOf,
   type Fields,
   line,
   listOf,
@@ -64,7 +65,7 @@ export const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: vis
 export const MAX_REQUIRED_COMMANDS = 20;
 export const MAX_COMMAND_LENGTH = 512;
 
-const commandList = listOf(line(MAX_COMMAND_LENGTH), MAX_REQUIRED_COMMANDS, String);
+const commandList = distinctListOf(line(MAX_COMMAND_LENGTH), MAX_REQUIRED_COMMANDS);
 
 /** Every option may be absent, so that contents stay valid when options are added. */
 export const OPTIONS_FIELDS: Fields = {

@@ -106,7 +106,7 @@ function risingBy(id: string, fields: Fields): Form {
       Array.isArray(list) &&
       list.every((item) => objectDefect(fields, item) === undefined) &&
       list.every((item, place) => place === 0 || numberIn(list[place - 1], id) < numberIn(item, id)),
-    shape: { is: 'list', form: shaped(fields), most: Number.POSITIVE_INFINITY, areRelated: true },
+    shape: { is: 'list', form: shaped(fields), most: Number.POSITIVE_INFINITY, items: 'related' },
   };
 }
 

@@ -15,15 +15,17 @@ export interface Form {
 export type Shape =
   | { readonly is: 'literal'; readonly values: readonly unknown[] }
   | { readonly is: 'null or'; readonly form: Form }
-  /** Without `areRelated`, items are checked one by one. */
-  | { readonly is: 'list'; readonly form: Form; readonly most: number; readonly areRelated: boolean }
+  | { readonly is: 'list'; readonly form: Form; readonly most: number; readonly items: Items }
   | { readonly is: 'object'; readonly fields: Fields }
   | { readonly is: 'whole number'; readonly least: number; readonly most: number }
   | { readonly is: 'characters'; readonly of: string; readonly least: number; readonly most: number }
   | { readonly is: 'id'; readonly prefix: string }
   | { readonly is: 'time' }
-  /** ASCII without control characters other than tabs and line breaks, and if visible, not after a space. */
+  /** Without control characters other than tabs and line breaks; if visible, it begins with a visible one of ASCII. */
   | { readonly is: 'text'; readonly most: number; readonly breaks: boolean; readonly visible: boolean };
+
+/** What the form of a list says about its items beside the form of each: nothing, that none is there twice, or more. */
+export type Items = 'free' | 'distinct' | 'related';
 
 /** A field of an object; `optional` fields may be absent, and no field may be there that is not named. */
 export type Fields = Readonly<Record<string, Form & { readonly optional?: true }>>;
@@ -106,16 +108,23 @@ export function number(least: number, most: number): Form {
   };
 }
 
-export function listOf(form: Form, most: number, keyOf?: (item: unknown) => string): Form {
+export function listOf(form: Form, most: number): Form {
   return {
     ...form,
-    says: `a list of at most ${most}, each ${form.says}${keyOf === undefined ? '' : ' and none twice'}`,
-    holds: (value) =>
-      Array.isArray(value) &&
-      value.length <= most &&
-      value.every(form.holds) &&
-      (keyOf === undefined || value.length < 2 || new Set(value.map(keyOf)).size === value.length),
-    shape: { is: 'list', form, most, areRelated: keyOf !== undefined },
+    says: `a list of at most ${most}, each ${form.says}`,
+    holds: (value) => Array.isArray(value) && value.length <= most && value.every(form.holds),
+    shape: { is: 'list', form, most, items: 'free' },
+  };
+}
+
+/** A list of texts, none of them twice. */
+export function distinctListOf(form: Form, most: number): Form {
+  const list = listOf(form, most);
+  return {
+    ...list,
+    says: `${list.says} and none twice`,
+    holds: (value) => list.holds(value) && new Set(value as string[]).size === (value as string[]).length,
+    shape: { is: 'list', form, most, items: 'distinct' },
   };
 }
 

@@ -1,4 +1,4 @@
-import { toHex, writeHex } from './hex.ts';
+import { rawOfBytes, toHex, writeHex } from './hex.ts';
 import { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';
 
 /**
@@ -223,10 +223,29 @@ export class TreeBuilder {
   }
 
   root(): Digest {
-    const hashes: Digest[] = [];
-    for (let level = 0, count = this.#size; count > 0; level += 1, count = half(count))
-      if (count % 2 === 1) hashes.push(toHex(String.fromCharCode(...this.#node(level).subarray(LEFT, RIGHT))));
-    return foldRange(hashes.reverse());
+    return toHex(this.rawRoot());
+  }
+
+  /** From the smallest perfect subtree up: each one becomes the left part of a node with what is right of it. */
+  rawRoot(): RawDigest {
+    let hash: RawDigest | undefined;
+    for (let level = 0, count = this.#size; count > 0; level += 1, count = half(count)) {
+      if (count % 2 === 0) continue;
+      const node = this.#node(level);
+      if (hash === undefined) {
+        hash = rawOfBytes(node, LEFT, RIGHT);
+        continue;
+      }
+      // Free until the next leaf comes, which may overwrite it.
+      writeRaw(hash, node, RIGHT);
+      hash = rawSha256(node);
+    }
+    return hash ?? rawSha256('');
+  }
+
+  /** Begins another tree in the same memory. */
+  clear(): void {
+    this.#size = 0;
   }
 
   /** The new leaf stands in its node; a node that is full gives one part of the node above it. */

@@ -1,5 +1,4 @@
 import { foldLeaves, leafHash } from '../merkle.ts';
-import type { Digest } from '../sha256.ts';
 import type { OpenedEntry } from './verify.ts';
 
 export interface SealedSession {
@@ -7,8 +6,8 @@ export interface SealedSession {
   /** How many of its records are in the bundle, and how many were sealed. */
   readonly records: number;
   readonly sealed: number;
-  readonly root: Digest;
-  readonly foundRoot: Digest;
+  /** Whether those that are here have the root that was sealed. */
+  readonly hasRoot: boolean;
 }
 
 /** The sessions whose seal is among the entries, with the records of them that are there too. */
@@ -25,8 +24,7 @@ export function findSealedSessions(entries: readonly OpenedEntry[]): SealedSessi
       sessionId,
       records: sealed.length,
       sealed: seal['leaf_count'] as number,
-      root: seal['root'] as string,
-      foundRoot: foldLeaves(sealed.map(({ entry }) => leafHash(entry))),
+      hasRoot: foldLeaves(sealed.map(({ entry }) => leafHash(entry))) === seal['root'],
     };
   });
 }

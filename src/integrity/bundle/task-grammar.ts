@@ -2,9 +2,9 @@ import { isCanonicalText } from '../canonical-text.ts';
 import { PRIORITIES, WORKFLOW_STATES } from '../content-grammar.ts';
 import type { Entry } from '../entry.ts';
 import {
+  distinctListOf,
   type Fields,
   line,
-  listOf,
   number,
   objectDefect,
   oneOf,
@@ -26,18 +26,18 @@ export const TASK_GRAMMAR: Fields = {
   blocked_reason: orNull(line(1000)),
   created_at: time,
   created_by: text,
-  depends_on: listOf(taskId, 50, String),
+  depends_on: distinctListOf(taskId, 50),
   description: prose(8000),
   estimate_hours: orNull(number(0, 1000)),
   holder: optional(text),
-  labels: listOf(line(64), 20, String),
+  labels: distinctListOf(line(64), 20),
   parent_id: orNull(taskId),
   priority: oneOf(PRIORITIES),
   progress: number(0, 100),
   project: projectSlug,
   sequence: wholeNumber(1),
-  // A state of the workflow, which is checked below.
-  status: text,
+  // A state of the workflow, which is checked below. It holds for all others here, so that the defect is named there.
+  status: { ...text, shape: { is: 'literal', values: Object.values(WORKFLOW_STATES).flat() } },
   taken_from: optional(text),
   task_id: taskId,
   title: line(256),

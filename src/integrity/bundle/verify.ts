@@ -74,7 +74,7 @@ export function judgeEntries(head: BundleHead, proved: Omit<BundleReport, 'claim
   const { entries, checkpoint } = proved;
   const redactions = findRedactions(entries);
   const claims = listFindings(head, checkpoint, {
-    entries,
+    indexes: entries.map(({ index }) => index),
     special: entries,
     timed: entries,
     content: checkContent(head, entries, redactions),
@@ -87,7 +87,8 @@ export function judgeEntries(head: BundleHead, proved: Omit<BundleReport, 'claim
 
 /** What was found out about the entries. */
 export interface JudgedEntries {
-  readonly entries: readonly BundledEntry[];
+  /** The places of all of them in the log. */
+  readonly indexes: ArrayLike<number>;
   /** At least those that are about keys or the identity of the log. */
   readonly special: readonly OpenedEntry[];
   /** At least the first that states a later time than a witness could have seen. */
@@ -99,8 +100,8 @@ export interface JudgedEntries {
 }
 
 export function listFindings(head: BundleHead, checkpoint: VerifiedCheckpoint, found: JudgedEntries): Finding[] {
-  const { entries, special, timed } = found;
-  const says = `${countText(entries.length)} of the signed log: unchanged, and at the same places`;
+  const { indexes, special, timed } = found;
+  const says = `${countText(indexes.length)} of the signed log: unchanged, and at the same places`;
   return [
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
@@ -110,7 +111,7 @@ export function listFindings(head: BundleHead, checkpoint: VerifiedCheckpoint, f
     ...found.redactions,
     ...found.sessions,
     ...found.chains,
-    checkCompleteness(head, entries, checkpoint),
+    checkCompleteness(head, indexes, checkpoint),
     ...checkWitnesses(timed, checkpoint),
     ...checkTimeStamp(checkpoint),
     TRUTH,
@@ -168,9 +169,9 @@ export function contentFinding(head: BundleHead, shown: number, hidden: number):
   return { about: 'content', holds: 'yes', says: `the content of ${countText(shown)} is what was recorded${rest}` };
 }
 
-export function sessionFinding({ sessionId, records, sealed, root, foundRoot }: SealedSession): Finding {
+export function sessionFinding({ sessionId, records, sealed, hasRoot }: SealedSession): Finding {
   const about = 'session';
-  if (records === sealed && root === foundRoot)
+  if (records === sealed && hasRoot)
     return { about, holds: 'yes', says: `${sessionId} is complete: all ${sealed} records that were sealed are here` };
   if (records < sealed)
     return {
@@ -209,21 +210,21 @@ export function chainFindings(links: number): Finding[] {
   return [{ about: 'chain', holds: 'yes', says }];
 }
 
-function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], { size }: VerifiedCheckpoint): Finding {
+function checkCompleteness(head: BundleHead, indexes: ArrayLike<number>, { size }: VerifiedCheckpoint): Finding {
   const about = 'completeness';
-  if (entries.length === size) return { about, holds: 'yes', says: 'every entry of the signed log is here' };
-  const begin = findGaplessEnd(entries, size);
+  if (indexes.length === size) return { about, holds: 'yes', says: 'every entry of the signed log is here' };
+  const begin = findGaplessEnd(indexes, size);
   if (head.scope.kind === 'since' && begin !== undefined)
     return { about, holds: 'yes', says: `every entry from ${begin} to the end of the signed log is here` };
-  const missing = size - entries.length;
+  const missing = size - indexes.length;
   const says = `the bundle leaves ${missing} of ${size} entries out; whether they are about the same matter cannot be known`;
   return { about, holds: 'unknown', says };
 }
 
 /** The first index from which on no entry is left out. */
-function findGaplessEnd(entries: readonly BundledEntry[], size: number): number | undefined {
+function findGaplessEnd(indexes: ArrayLike<number>, size: number): number | undefined {
   let begin: number | undefined;
-  for (let place = entries.length - 1, index = size - 1; entries[place]?.index === index; place -= 1, index -= 1)
+  for (let place = indexes.length - 1, index = size - 1; indexes[place] === index; place -= 1, index -= 1)
     begin = index;
   return begin;
 }

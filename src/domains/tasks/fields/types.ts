@@ -84,7 +84,7 @@ export const taskReference: InputType<string, number> = {
 /** Distinct texts, stored as JSON. */
 export function list(item: InputType<string>, max: number): InputType<readonly string[], string> {
   return {
-    form: forms.listOf(item.form, max, String),
+    form: forms.distinctListOf(item.form, max),
     input: z.array(item.input).max(max),
     output: z.array(item.output),
     toColumn: (values) => JSON.stringify(values),

@@ -1,4 +1,4 @@
-import type { Fields, Form, Shape } from '../../forms.ts';
+import type { Fields, Form, Items, Shape } from '../../forms.ts';
 import { type Sample, sampleOf, wordsOf } from './bytes/scratch.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
 
@@ -30,6 +30,11 @@ export const TEXT = 9;
 const SOME_MINUTE = wordsOf(utf8('2026-04-08T22:15'));
 export const MINUTE_WORDS = SOME_MINUTE.length;
 
+/** So many items are compared with one another as bytes; in a longer list, the form decides. */
+export const MAX_COMPARED = 8;
+
+const NO_BYTES = new Uint8Array(0);
+
 /** One class for all, so that the compiled reader meets one kind of object. */
 export class Pattern {
   readonly op: number;
@@ -42,10 +47,17 @@ export class Pattern {
   /** See `Shape`; for a text. */
   breaks = false;
   visible = false;
-  areRelated = false;
+  /** See `Items`; for a list. */
+  items: Items = 'free';
+  /** Where the first items of the list that was read last were written. */
+  readonly itemsAt = new Int32Array(MAX_COMPARED);
   literals: readonly Literal[] = [];
+  /** The place of the literal that was taken last. */
+  taken = -1;
   /** By byte: 1 if it may stand in the value. */
-  allowed: Uint8Array = new Uint8Array(0);
+  allowed: Uint8Array = NO_BYTES;
+  /** The same by two bytes, little end first. */
+  allowedPairs: Uint8Array = NO_BYTES;
   item: Pattern | undefined;
   fields: readonly FieldPattern[] = [];
   /** The last value that was found to hold. */
@@ -60,10 +72,12 @@ export class Pattern {
   }
 }
 
-/** A field of an object. Where its value was written last is kept here; `begin` is -1 if it was absent. */
+/** A field of an object. Where its value was written last is kept here, unless it is constant; -1 if it was absent. */
 export class FieldPattern {
   readonly name: string;
   readonly isOptional: boolean;
+  /** Whether it has the same value always, which is then read with the key. */
+  readonly isConstant: boolean;
   /** The key as the first of its object, and behind another one. */
   readonly first: Literal;
   readonly next: Literal;
@@ -71,12 +85,13 @@ export class FieldPattern {
   begin = -1;
   end = -1;
 
-  constructor(name: string, isOptional: boolean, value: Pattern) {
+  constructor(name: string, isOptional: boolean, value: Pattern, constant: string | undefined) {
     this.name = name;
     this.isOptional = isOptional;
     this.value = value;
-    this.first = literalOf(`{${JSON.stringify(name)}:`);
-    this.next = literalOf(`,${JSON.stringify(name)}:`);
+    this.isConstant = constant !== undefined;
+    this.first = literalOf(`{${JSON.stringify(name)}:${constant ?? ''}`);
+    this.next = literalOf(`,${JSON.stringify(name)}:${constant ?? ''}`);
   }
 }
 
@@ -93,9 +108,9 @@ export function compileObject(fields: Fields): Pattern {
   return compile({ says: '', holds: () => false, shape: { is: 'object', fields } }, 0);
 }
 
-/** Throws for a field that is not in the grammar. */
+/** Throws for a field that is not in the grammar, or of which nobody knows where its value is. */
 export function fieldOf(pattern: Pattern, name: string): FieldPattern {
-  const found = pattern.fields.find((field) => field.name === name);
+  const found = pattern.fields.find((field) => field.name === name && !field.isConstant);
   if (found === undefined) throw new Error(`no field ${name}`);
   return found;
 }
@@ -119,18 +134,17 @@ function compile(form: Form, depth: number): Pattern {
       break;
     case 'list':
       pattern.item = compile(shape.form, depth + 1);
-      pattern.areRelated = shape.areRelated;
+      pattern.items = shape.items;
       pattern.most = shape.most;
       break;
     case 'object':
       // The order of canonical JSON.
       pattern.fields = Object.entries(shape.fields)
         .sort(([left], [right]) => (left < right ? -1 : 1))
-        .map(([name, field]) => new FieldPattern(name, field.optional === true, compile(field, depth + 1)));
+        .map(([name, field]) => compileField(name, field, depth + 1));
       break;
     case 'characters':
-      pattern.allowed = new Uint8Array(256);
-      for (const byte of utf8(shape.of)) pattern.allowed[byte] = 1;
+      [pattern.allowed, pattern.allowedPairs] = allow(shape.of);
       [pattern.least, pattern.most] = [shape.least, shape.most];
       break;
     case 'whole number':
@@ -147,6 +161,27 @@ function compile(form: Form, depth: number): Pattern {
       break;
   }
   return pattern;
+}
+
+function compileField(name: string, field: Fields[string], depth: number): FieldPattern {
+  const { shape } = field;
+  const values = shape?.is === 'literal' ? shape.values : [];
+  const constant = values.length === 1 ? JSON.stringify(values[0]) : undefined;
+  return new FieldPattern(name, field.optional === true, compile(field, depth), constant);
+}
+
+const allowedSets = new Map<string, readonly [Uint8Array, Uint8Array]>();
+
+/** Patterns with the same characters share the tables, which then stay in the cache of the processor. */
+function allow(characters: string): readonly [Uint8Array, Uint8Array] {
+  const known = allowedSets.get(characters);
+  if (known !== undefined) return known;
+  const bytes = utf8(characters);
+  const [allowed, pairs] = [new Uint8Array(2 ** 8), new Uint8Array(2 ** 16)];
+  for (const byte of bytes) allowed[byte] = 1;
+  for (const low of bytes) for (const high of bytes) pairs[low | (high << 8)] = 1;
+  allowedSets.set(characters, [allowed, pairs]);
+  return [allowed, pairs];
 }
 
 const OPS: Readonly<Record<Shape['is'], number>> = {

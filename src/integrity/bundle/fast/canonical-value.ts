@@ -36,7 +36,7 @@ export function takesValue(cursor: Cursor, depth: number): boolean {
     case OPEN_LIST:
       return depth < MAX_DEPTH && takesList(cursor, depth);
     default:
-      return takesNumber(cursor) || cursor.takesOneOf(LITERALS);
+      return takesNumber(cursor) || cursor.takesOneOf(LITERALS) >= 0;
   }
 }
 

@@ -36,9 +36,10 @@ export class Cursor {
     return true;
   }
 
-  takesOneOf(literals: readonly Literal[]): boolean {
-    for (let place = 0; place < literals.length; place += 1) if (this.takes(literals[place] as Literal)) return true;
-    return false;
+  /** Returns the place in the list of the one that is taken, or -1. */
+  takesOneOf(literals: readonly Literal[]): number {
+    for (let place = 0; place < literals.length; place += 1) if (this.takes(literals[place] as Literal)) return place;
+    return -1;
   }
 
   takesByte(byte: number): boolean {

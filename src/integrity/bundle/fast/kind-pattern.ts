@@ -3,7 +3,7 @@ import { ENTRY_KINDS, type EntryKind } from '../../entry.ts';
 import { ENTRY_GRAMMAR } from '../../entry-grammar.ts';
 import type { Fields } from '../../forms.ts';
 import { OBSERVED_CONTENT } from '../../observed-grammar.ts';
-import { CONTENT } from '../disclosed.ts';
+import { CONTENT, hasContent } from '../disclosed.ts';
 import { compileObject, type FieldPattern, fieldOf, type Pattern } from './byte-grammar.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
 import { taskPattern } from './task-rules.ts';
@@ -11,12 +11,19 @@ import { taskPattern } from './task-rules.ts';
 /** How the entries of a kind are read, and the content that they have a digest of. */
 export interface KindPattern {
   readonly kind: EntryKind;
+  /** Its place in the list of kinds. */
+  readonly ordinal: number;
+  readonly hasContent: boolean;
+  /** Whether findings are about such entries one by one. */
+  readonly isSpecial: boolean;
   readonly entry: Pattern;
   readonly at: FieldPattern;
   readonly actor: FieldPattern;
   readonly content: ContentPattern | undefined;
   /** Set for a thought and a task event. */
   readonly record: RecordPattern | undefined;
+  /** Set for the seal of a session. */
+  readonly seal: SealPattern | undefined;
 }
 
 export interface ContentPattern {
@@ -42,6 +49,14 @@ export interface LinkPattern {
   readonly hash: FieldPattern;
 }
 
+export interface SealPattern {
+  readonly session_id: FieldPattern;
+  /** Absent if the seal is about all records of the session. */
+  readonly task_id: FieldPattern;
+  readonly leaf_count: FieldPattern;
+  readonly root: FieldPattern;
+}
+
 const CONTENT_PATTERNS: Readonly<Partial<Record<EntryKind, Pattern>>> = {
   'task.created': taskPattern,
   'task.updated': taskPattern,
@@ -54,17 +69,27 @@ const CONTENT_PATTERNS: Readonly<Partial<Record<EntryKind, Pattern>>> = {
   }),
 };
 
-export const KIND_PATTERNS: readonly KindPattern[] = ENTRY_KINDS.map((kind) => {
+const SPECIAL: ReadonlySet<EntryKind> = new Set(['genesis', 'key.added', 'redaction']);
+
+export const KIND_PATTERNS: readonly KindPattern[] = ENTRY_KINDS.map((kind, ordinal) => {
   const entry = compileObject(ENTRY_GRAMMAR[kind]);
   return {
     kind,
+    ordinal,
+    hasContent: hasContent(kind),
+    isSpecial: SPECIAL.has(kind),
     entry,
     at: fieldOf(entry, 'at'),
     actor: fieldOf(entry, 'actor'),
     content: contentOf(kind, entry),
     record: recordOf(kind, entry),
+    seal: sealOf(kind, entry),
   };
 });
+
+export function patternOf(kind: EntryKind): KindPattern {
+  return KIND_PATTERNS[ENTRY_KINDS.indexOf(kind)] as KindPattern;
+}
 
 function contentOf(kind: EntryKind, entry: Pattern): ContentPattern | undefined {
   const [field, label] = CONTENT[kind] ?? [];
@@ -79,6 +104,12 @@ function recordOf(kind: EntryKind, entry: Pattern): RecordPattern | undefined {
   if (kind !== 'thought') return { task_id, sessions: of('sessions'), link: undefined };
   const link = { session_id: of('session_id'), chain_position: of('chain_position'), hash: of('hash') };
   return { task_id, sessions: undefined, link };
+}
+
+function sealOf(kind: EntryKind, entry: Pattern): SealPattern | undefined {
+  if (kind !== 'session.finalized') return undefined;
+  const of = (name: string) => fieldOf(entry, name);
+  return { session_id: of('session_id'), task_id: of('task_id'), leaf_count: of('leaf_count'), root: of('root') };
 }
 
 function compileAll(grammars: Readonly<Partial<Record<EntryKind, Fields>>>): Partial<Record<EntryKind, Pattern>> {

@@ -1,95 +1,43 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { VALUES } from '../../../../test/fuzz/hostile-values.ts';
+import { compareLine, lineWithContent } from '../../../../test/fuzz/line-comparison.ts';
 import { mutated } from '../../../../test/fuzz/mutations.ts';
 import { signLog, WITH_CONTENT } from '../../../../test/fuzz/sample-log.ts';
 import { unlessThrows } from '../../../../test/fuzz/target.ts';
 import { promiseTest } from '../../../../test/support/promise-test.ts';
 import { always } from '../../../../test/support/properties.ts';
-import { BadFormat } from '../../bad-format.ts';
 import { canonicalize, NotCanonical } from '../../canonical-json.ts';
-import { encodeEntry, saltedDigest } from '../../entry.ts';
+import { WORKFLOW_STATES } from '../../content-grammar.ts';
+import { encodeEntry } from '../../entry.ts';
 import { time } from '../../forms.ts';
-import { toHex } from '../../hex.ts';
-import { leafHash } from '../../merkle.ts';
-import { CONTENT, disclosedDefect } from '../disclosed.ts';
-import { type BundledEntry, parseBundledEntry } from '../format.ts';
-import { decodeUtf8 } from '../utf8.ts';
-import { type OpenedEntry, open } from '../verify.ts';
+import type { BundledEntry } from '../format.ts';
+import { open } from '../verify.ts';
 import { compileObject } from './byte-grammar.ts';
 import { Scratch, SPARE } from './bytes/scratch.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
 import { Cursor } from './cursor.ts';
-import { LineProver } from './line-prover.ts';
 import { NewestTime } from './newest-time.ts';
-import type { LineFacts } from './proved-entry.ts';
 import { takesPattern } from './read-pattern.ts';
 
 const log = signLog();
 const LINES = log.entries.map((entry) => canonicalize(entry));
-const SALT = '000102030405060708090a0b0c0d0e0f';
-/** One for all lines, as in a bundle: what it remembers of one must not change what it says of another. */
-const prover = new LineProver(new NewestTime());
-
-function prove(line: Uint8Array): LineFacts | undefined {
-  const bytes = new Uint8Array(line.length + 1 + SPARE).fill(0x22);
-  bytes.set(line);
-  bytes[line.length] = 0x0a;
-  const facts = prover.prove(new Scratch(bytes), 0);
-  if (facts !== undefined) expect(prover.end).toBe(line.length);
-  return facts;
-}
-
-/** By the reference; undefined if it refuses the line or its content. */
-function openLine(line: Uint8Array): OpenedEntry | undefined {
-  const entry = unlessThrows(BadFormat, () => open(parseBundledEntry(decodeUtf8(line, 'the line'))));
-  if (entry?.disclosed === undefined) return entry;
-  return disclosedDefect(entry.fields, entry.disclosed) === undefined ? entry : undefined;
-}
-
-/** Both on one line. Returns whether it was proved, and whether it holds. */
-function compare(text: string | Uint8Array): { readonly isProved: boolean; readonly holds: boolean } {
-  const line = typeof text === 'string' ? Buffer.from(text) : text;
-  // No line contains a line feed.
-  if (line.includes(0x0a)) return { isProved: false, holds: false };
-  const facts = prove(line);
-  const entry = openLine(line);
-  if (facts === undefined) return { isProved: false, holds: entry !== undefined };
-  if (entry === undefined) throw new Error(`proved what the reference refuses: ${decodeUtf8(line, 'the line')}`);
-  const { fields, disclosed } = entry;
-  expect(facts).toMatchObject({ index: entry.index, kind: fields.kind, isDisclosed: disclosed !== undefined });
-  expect(toHex(facts.leaf)).toBe(leafHash(entry.entry));
-  expect(facts.record !== undefined).toBe(fields.kind === 'thought' || fields.kind.startsWith('task.'));
-  if (facts.record === undefined) return { isProved: true, holds: true };
-  const sessions = (fields['sessions'] ?? [fields]) as { readonly session_id: string }[];
-  expect(facts.record.task).toBe(Number((fields['task_id'] as string).slice(2)));
-  expect(facts.record.sessions).toEqual(sessions.map(({ session_id }) => Number(session_id.slice(2))));
-  const { link } = facts.record;
-  expect(
-    link && { position: link.position, hash: toHex(link.hash), previous: link.previous && toHex(link.previous) },
-  ).toEqual(
-    fields.kind === 'thought'
-      ? { position: fields['chain_position'], hash: fields['hash'], previous: disclosed?.thought?.previous_hash }
-      : undefined,
-  );
-  return { isProved: true, holds: true };
-}
-
-/** A line with the digest of another content, as the owner of the key can write it. */
-function withContent({ index, entry, disclosed }: BundledEntry, text: string): string {
-  const fields = open({ index, entry }).fields;
-  const [field = '', label = 'task'] = CONTENT[fields.kind] ?? [];
-  const changed = encodeEntry({ ...fields, [field]: saltedDigest(label, SALT, text) });
-  return canonicalize({ index, entry: changed, disclosed: { ...disclosed, salt: SALT, text } });
-}
-
 const withContents = WITH_CONTENT.map(({ index }) => log.entries[index] as BundledEntry);
+
+const PROVED = { isProved: true, holds: true };
+const REFUSED = { isProved: false, holds: false };
+
+/** The line of a task with other fields. */
+function taskWith(entry: BundledEntry, changes: Readonly<Record<string, unknown>>): string {
+  const content = JSON.parse(entry.disclosed?.text ?? '') as Record<string, unknown>;
+  return lineWithContent(entry, canonicalize({ ...content, ...changes }));
+}
 
 describe('the fast reader of a line', () => {
   promiseTest('bundle/holds', 'proves an honest line of every kind, with content and without', () => {
-    for (const line of LINES) expect(compare(line), line).toEqual({ isProved: true, holds: true });
+    for (const line of LINES) expect(compareLine(line), line).toEqual(PROVED);
     for (const { index, entry } of log.entries)
-      expect(compare(canonicalize({ index, entry })), entry).toEqual({ isProved: true, holds: true });
+      expect(compareLine(canonicalize({ index, entry })), entry).toEqual(PROVED);
   });
 
   promiseTest('bundle/holds', 'proves unusual content too', () => {
@@ -97,7 +45,7 @@ describe('the fast reader of a line', () => {
     for (const entry of withContents.filter(({ disclosed }) => disclosed?.text.includes('"Strict parser"')))
       for (const text of texts) {
         const content = (entry.disclosed?.text ?? '').replace('a\\nb', JSON.stringify(text).slice(1, -1));
-        expect(compare(withContent(entry, content)), content).toEqual({ isProved: true, holds: true });
+        expect(compareLine(lineWithContent(entry, content)), content).toEqual(PROVED);
       }
     const [call] = withContents;
     for (const args of [
@@ -105,18 +53,18 @@ describe('the fast reader of a line', () => {
       { é: [{}, [], null, -1.5e-7], z: { b: 1, a: 2, a_: 3, a1: 4 } },
       { 'a"': 1, a: 2 },
     ])
-      expect(compare(withContent(call as BundledEntry, canonicalize(args)))).toEqual({ isProved: true, holds: true });
+      expect(compareLine(lineWithContent(call as BundledEntry, canonicalize(args)))).toEqual(PROVED);
   });
 
   promiseTest('bundle/strict', 'knows every escape, and no other', () => {
     const entry = log.entries[4] as BundledEntry;
     const described = (text: string) =>
-      withContent(
+      lineWithContent(
         entry,
         (entry.disclosed?.text ?? '').replace('a\\nb', () => text),
       );
     for (const text of ['\\"', '\\\\', '\\n', '\\r', '\\t', '\\\\n', '\\\\\\"'])
-      expect(compare(described(text)), text).toEqual({ isProved: true, holds: true });
+      expect(compareLine(described(text)), text).toEqual(PROVED);
     const refused = [
       '\\\n',
       '\\\t',
@@ -133,10 +81,115 @@ describe('the fast reader of a line', () => {
       '"',
       '\\',
     ];
-    for (const text of refused) expect(compare(described(text)), text).toEqual({ isProved: false, holds: false });
+    for (const text of refused) expect(compareLine(described(text)), text).toEqual(REFUSED);
     // A quotation mark that ends the text of the line, and not one of its content.
     const ended = described('\\"').replace('\\\\\\"', () => '\\\\"');
-    expect(compare(ended)).toEqual({ isProved: false, holds: false });
+    expect(compareLine(ended)).toEqual(REFUSED);
+  });
+
+  promiseTest('bundle/holds', 'proves lines in any order', () => {
+    const random = fc.array(fc.constantFrom(...LINES), { minLength: 1, maxLength: 40 });
+    always(
+      fc.property(random, (lines) => {
+        for (const line of lines) expect(compareLine(line)).toEqual(PROVED);
+      }),
+      100,
+    );
+  });
+
+  promiseTest('bundle/strict', 'knows every control character, and takes no other character for one', () => {
+    const entry = log.entries[4] as BundledEntry;
+    for (let code = 0; code <= 0x2100; code += 1) {
+      const character = String.fromCharCode(code);
+      const isControl = /\p{Cc}/u.test(character);
+      const described = taskWith(entry, { description: `a${character}` });
+      const isText = !isControl || /[\n\r\t]/.test(character);
+      expect(compareLine(described), `${code}`).toEqual(isText ? PROVED : REFUSED);
+      const titled = taskWith(entry, { title: `a${character}` });
+      expect(compareLine(titled), `${code}`).toEqual(isControl ? REFUSED : PROVED);
+      // Whether it is visible.
+      compareLine(taskWith(entry, { title: character }));
+    }
+  });
+
+  promiseTest('bundle/strict', 'refuses an item that is in a list twice', () => {
+    const entry = log.entries[4] as BundledEntry;
+    const labels = ['a', 'ab', 'b', 'é', '"', '\\', '\\"', 'a,b', '","', 'x', 'y', 'z'];
+    for (let count = 0; count <= labels.length; count += 1) {
+      const some = labels.slice(0, count);
+      expect(compareLine(taskWith(entry, { labels: some })), `${count}`).toEqual(PROVED);
+      for (let place = 0; place < count; place += 1)
+        for (let twice = 0; twice < count; twice += 1)
+          expect(compareLine(taskWith(entry, { labels: some.toSpliced(place, 0, some[twice] ?? '') }))).toEqual(
+            REFUSED,
+          );
+    }
+    const ids = Array.from({ length: 51 }, (_, number) => `T-${number + 1000}`);
+    expect(compareLine(taskWith(entry, { depends_on: ids.slice(1) }))).toEqual(PROVED);
+    expect(compareLine(taskWith(entry, { depends_on: ids }))).toEqual(REFUSED);
+  });
+
+  promiseTest('bundle/strict', 'knows the states of each workflow, and why a task is blocked', () => {
+    const entry = log.entries[4] as BundledEntry;
+    const states = [...Object.values(WORKFLOW_STATES).flat(), 'Done', ''];
+    for (const [workflow, own] of Object.entries(WORKFLOW_STATES))
+      for (const status of states)
+        for (const blocked_reason of [null, 'why']) {
+          const isState =
+            (own as readonly string[]).includes(status) && (status === 'blocked') === (blocked_reason !== null);
+          const line = taskWith(entry, { workflow, status, blocked_reason });
+          expect(compareLine(line), line).toEqual(isState ? PROVED : REFUSED);
+        }
+  });
+
+  promiseTest('bundle/strict', 'knows the length of every hash, and its digits', () => {
+    const commit = log.entries.find(({ entry }) => entry.includes('"observed.commit"')) as BundledEntry;
+    const { fields } = open(commit);
+    for (let length = 0; length <= 70; length += 1) {
+      const line = canonicalize({
+        index: 1,
+        entry: encodeEntry({ ...fields, tree: 'aB3'.repeat(24).slice(0, length) }),
+      });
+      expect(compareLine(line), `${length}`).toEqual(length >= 7 && length <= 64 ? PROVED : REFUSED);
+    }
+    for (let code = 1; code < 128; code += 1)
+      for (const at of [0, 3, 6]) {
+        const tree = '0000000'.split('').toSpliced(at, 1, String.fromCharCode(code)).join('');
+        const line = canonicalize({ index: 1, entry: encodeEntry({ ...fields, tree }) });
+        expect(compareLine(line), tree).toEqual(/^[0-9a-f]{7}$/i.test(tree) ? PROVED : REFUSED);
+      }
+  });
+
+  promiseTest('bundle/holds', 'knows each of the sessions that a change of a task belongs to', () => {
+    const entry = log.entries[4] as BundledEntry;
+    const { fields } = open(entry);
+    for (const numbers of [[], [1], [9999, 10_000], [1, 2, 999_999_999_999]]) {
+      const sessions = numbers.map((number) => ({
+        session_id: `A-${`${number}`.padStart(4, '0')}`,
+        session_seq: number,
+      }));
+      expect(compareLine(canonicalize({ ...entry, entry: encodeEntry({ ...fields, sessions }) }))).toEqual(PROVED);
+      const falling = encodeEntry({ ...fields, sessions: sessions.toReversed() });
+      const isRising = numbers.length < 2;
+      expect(compareLine(canonicalize({ ...entry, entry: falling }))).toEqual(isRising ? PROVED : REFUSED);
+    }
+  });
+
+  promiseTest('bundle/holds', 'finds the first of the latest times', () => {
+    const times = fc.array(fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }), {
+      minLength: 1,
+    });
+    always(
+      fc.property(times, (dates) => {
+        const newest = new NewestTime();
+        let latest = '';
+        for (const text of dates.flatMap((date) => [date.toISOString(), date.toISOString()])) {
+          expect(newest.isNext(new Scratch(utf8(text)), 0)).toBe(text > latest);
+          if (text > latest) latest = text;
+        }
+      }),
+      200,
+    );
   });
 
   promiseTest('bundle/strict', 'knows no time before the first one', () => {
@@ -156,15 +209,15 @@ describe('the fast reader of a line', () => {
   promiseTest('bundle/strict', 'proves arguments of depth 64 and none of 65', () => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
     const [call] = withContents;
-    expect(compare(withContent(call as BundledEntry, nested(64)))).toEqual({ isProved: true, holds: true });
-    expect(compare(withContent(call as BundledEntry, nested(65)))).toEqual({ isProved: false, holds: false });
+    expect(compareLine(lineWithContent(call as BundledEntry, nested(64)))).toEqual(PROVED);
+    expect(compareLine(lineWithContent(call as BundledEntry, nested(65)))).toEqual(REFUSED);
   });
 
   promiseTest('bundle/forged', 'proves no line that the reference refuses: changed lines', () => {
     const counts = { proved: 0, held: 0 };
     always(
       fc.property(mutated(LINES), ({ input }) => {
-        const { isProved, holds } = compare(input);
+        const { isProved, holds } = compareLine(input);
         if (isProved) counts.proved += 1;
         if (holds) counts.held += 1;
       }),
@@ -181,9 +234,9 @@ describe('the fast reader of a line', () => {
       const line = Buffer.from(text);
       for (let at = 0; at < line.length; at += 1) {
         const byte = bytes[at % bytes.length] as number;
-        compare(Buffer.concat([line.subarray(0, at), line.subarray(at + 1)]));
-        compare(Buffer.concat([line.subarray(0, at), Buffer.of(byte), line.subarray(at)]));
-        compare(
+        compareLine(Buffer.concat([line.subarray(0, at), line.subarray(at + 1)]));
+        compareLine(Buffer.concat([line.subarray(0, at), Buffer.of(byte), line.subarray(at)]));
+        compareLine(
           Buffer.concat([line.subarray(0, at), Buffer.of((line[at] ?? 0) ^ (1 << (at % 8))), line.subarray(at + 1)]),
         );
       }
@@ -196,7 +249,7 @@ describe('the fast reader of a line', () => {
     always(
       fc.property(mutated([...texts.keys()]), ({ sample, input }) => {
         if (!input.isWellFormed()) return;
-        const { isProved, holds } = compare(withContent(texts.get(sample) as BundledEntry, input));
+        const { isProved, holds } = compareLine(lineWithContent(texts.get(sample) as BundledEntry, input));
         if (isProved) counts.proved += 1;
         if (holds) counts.held += 1;
       }),
@@ -212,7 +265,7 @@ describe('the fast reader of a line', () => {
     always(
       fc.property(mutated(entries), fc.nat(), ({ input }, index) => {
         if (!input.isWellFormed()) return;
-        const { isProved, holds } = compare(canonicalize({ index, entry: input }));
+        const { isProved, holds } = compareLine(canonicalize({ index, entry: input }));
         if (isProved) counts.proved += 1;
         if (holds) counts.held += 1;
       }),
@@ -226,11 +279,11 @@ describe('the fast reader of a line', () => {
     for (const entry of withContents)
       for (const value of VALUES) {
         const text = unlessThrows(NotCanonical, () => canonicalize(value));
-        if (text !== undefined) compare(withContent(entry, text));
+        if (text !== undefined) compareLine(lineWithContent(entry, text));
         const content = JSON.parse(entry.disclosed?.text ?? '{}') as Record<string, unknown>;
         for (const name of [...Object.keys(content), 'unknown']) {
           const changed = unlessThrows(NotCanonical, () => canonicalize({ ...content, [name]: value }));
-          if (changed !== undefined) compare(withContent(entry, changed));
+          if (changed !== undefined) compareLine(lineWithContent(entry, changed));
         }
       }
   });

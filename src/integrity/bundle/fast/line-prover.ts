@@ -1,14 +1,12 @@
-import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
 import type { FieldPattern } from './byte-grammar.ts';
 import { isDigit, withDigit } from './bytes/digits.ts';
 import { isHexOf, rawDigestAt } from './bytes/hex-bytes.ts';
 import type { Scratch } from './bytes/scratch.ts';
-import { decode } from './bytes/utf8-bytes.ts';
-import type { KindPattern, LinkPattern, RecordPattern } from './kind-pattern.ts';
+import type { KindPattern, LinkPattern, RecordPattern, SealPattern } from './kind-pattern.ts';
 import { LineReader, SALT_AT } from './line-reader.ts';
 import type { NewestTime } from './newest-time.ts';
-import { idNumber, type LineFacts, type LinkFacts, type RecordFacts } from './proved-entry.ts';
+import type { LineFacts, LinkFacts, RecordFacts, SealFacts } from './proved-entry.ts';
 import { isOfTaskEvent } from './task-rules.ts';
 
 /** Proves single lines of a bundle: that they are of the format, and that the entry has the digests of its content. */
@@ -36,11 +34,12 @@ export class LineProver {
     if (isDisclosed && !this.#isRecorded(kind, link)) return undefined;
     return {
       index,
-      kind: kind.kind,
+      kind,
       leaf: rawSha256(leaf.part(0, reader.leafEnd)),
       isDisclosed,
-      isNewest: this.#times.isNext(leaf.bytes, kind.at.begin + 1),
+      isNewest: this.#times.isNext(leaf, kind.at.begin + 1),
       record: kind.record && recordOf(leaf.bytes, kind.record, link),
+      seal: kind.seal && sealOf(leaf.bytes, kind.seal),
     };
   }
 
@@ -51,10 +50,9 @@ export class LineProver {
     const labelAt = SALT_AT - content.label.length;
     if (this.#label !== content.label) preimage.bytes.set(content.label, labelAt);
     this.#label = content.label;
-    if (!isHexOf(leaf.bytes, content.digest.begin + 1, rawSha256(preimage.part(labelAt, contentEnd)))) return false;
+    if (!isHexOf(leaf, content.digest.begin + 1, rawSha256(preimage.part(labelAt, contentEnd)))) return false;
     if (record === undefined) return true;
-    if (record.link !== undefined)
-      return link !== undefined && isHexOf(leaf.bytes, record.link.hash.begin + 1, link.hash);
+    if (record.link !== undefined) return link !== undefined && isHexOf(leaf, record.link.hash.begin + 1, link.hash);
     return isOfTaskEvent(preimage.bytes, { bytes: leaf.bytes, task_id: record.task_id, at, actor });
   }
 
@@ -70,7 +68,8 @@ export class LineProver {
     if (!isDisclosed)
       return { position, hash: rawDigestAt(leaf.bytes, hash.begin + 1) as RawDigest, previous: undefined };
     const found = thoughts.hash(file.bytes, { bytes: leaf.bytes, task_id, at, actor });
-    return { position, hash: found, previous: thoughts.previous };
+    const { previousAt } = thoughts;
+    return { position, hash: found, previous: previousAt === null ? null : { source: file, at: previousAt } };
   }
 }
 
@@ -82,19 +81,33 @@ function recordOf(entry: Uint8Array, pattern: RecordPattern, link: LinkFacts | u
 
 /** The number that a field is, or that its id has. */
 function numberIn(entry: Uint8Array, { begin, end }: FieldPattern): number {
+  let at = begin;
+  while (at < end && !isDigit(entry[at] as number)) at += 1;
+  return digitsAt(entry, at);
+}
+
+function digitsAt(entry: Uint8Array, begin: number): number {
   let value = 0;
-  for (let place = begin; place < end; place += 1) {
-    const byte = entry[place] as number;
-    if (isDigit(byte)) value = withDigit(value, byte);
-  }
+  for (let at = begin; isDigit(entry[at] as number); at += 1) value = withDigit(value, entry[at] as number);
   return value;
 }
 
 const NONE: readonly number[] = [];
-const EMPTY_LENGTH = '[]'.length;
+const LETTER_A = 0x41;
 
+/** The sessions of a list that was read: the ids are the only values in it that have a letter in upper case. */
 function listSessions(entry: Uint8Array, { begin, end }: FieldPattern): readonly number[] {
-  if (end - begin === EMPTY_LENGTH) return NONE;
-  const sessions = parseJson(decode(entry, begin, end)) as readonly { readonly session_id: string }[];
-  return sessions.map(({ session_id }) => idNumber(session_id));
+  if (end - begin === '[]'.length) return NONE;
+  const sessions: number[] = [];
+  for (let at = begin; at < end; at += 1) if (entry[at] === LETTER_A) sessions.push(digitsAt(entry, at + 'A-'.length));
+  return sessions;
+}
+
+function sealOf(entry: Uint8Array, { session_id, task_id, leaf_count, root }: SealPattern): SealFacts {
+  return {
+    session: numberIn(entry, session_id),
+    task: task_id.begin < 0 ? undefined : numberIn(entry, task_id),
+    records: numberIn(entry, leaf_count),
+    root: rawDigestAt(entry, root.begin + 1) as RawDigest,
+  };
 }

@@ -6,16 +6,15 @@ import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
 import { decode } from './bytes/utf8-bytes.ts';
 import { takesValue } from './canonical-value.ts';
 import { Cursor } from './cursor.ts';
-import { type ContentPattern, KIND_PATTERNS, type KindPattern } from './kind-pattern.ts';
+import { findKind, KindGuesser } from './guess-kind.ts';
+import type { ContentPattern, KindPattern } from './kind-pattern.ts';
 import { takesPattern } from './read-pattern.ts';
 import { ThoughtReader } from './thought-reader.ts';
 
-const LINE_FEED = 0x0a;
 const OPEN_OBJECT = 0x7b;
 
 /** What stands around the values of a line. */
 const ENTRY = sampleOf('{"entry":"');
-const NEXT_ENTRY = sampleOf(',"entry":"');
 const SALT = sampleOf('{"disclosed":{"salt":"');
 const TEXT = sampleOf('","text":"');
 const TEXT_END = sampleOf('"},"entry":"');
@@ -25,6 +24,8 @@ const INDEX = sampleOf('","index":');
 const END = sampleOf('}\n');
 
 const SALT_BYTES = 16;
+/** Where the name of the first field of the content begins. */
+const FIRST_KEY_AT = SALT.length + SALT_BYTES * 2 + TEXT.length + '{\\"'.length;
 
 /** Where a content is written, behind room for a label and the salt. */
 const TEXT_AT = 64;
@@ -46,9 +47,7 @@ export class LineReader {
   /** The place of the line feed. */
   end = 0;
   readonly #cursor = new Cursor();
-  /** For each kind, the one that followed it last. */
-  readonly #followers = new Map<KindPattern | undefined, KindPattern>();
-  #last: KindPattern | undefined;
+  readonly #guesser = new KindGuesser();
 
   constructor() {
     this.leaf.bytes[0] = LEAF_PREFIX;
@@ -57,28 +56,25 @@ export class LineReader {
   /** Reads the line that begins here and returns its kind; undefined for a line that it does not know. */
   read(file: Scratch, begin: number): KindPattern | undefined {
     this.isDisclosed = !file.has(ENTRY, begin);
-    const expected = this.#followers.get(this.#last);
-    const isExpected = expected !== undefined && this.#readsLine(file, begin, expected);
-    const kind = isExpected ? expected : this.#findKind(file, begin);
-    if (kind === undefined || (!isExpected && !this.#readsLine(file, begin, kind))) return undefined;
-    if (!isExpected) this.#followers.set(this.#last, kind);
-    this.#last = kind;
-    return kind;
+    const guessed = this.#guesser.guess(this.isDisclosed ? file.words.getInt32(begin + FIRST_KEY_AT, true) : 0);
+    let entryAt = guessed === undefined ? -1 : this.#entryAt(file, begin, guessed);
+    if (guessed !== undefined && this.#readsFrom(file, entryAt, guessed)) return this.#guesser.learn(guessed);
+    const kind = findKind(file, begin);
+    if (kind === undefined) return undefined;
+    // A change of a task has the content that a new task has.
+    if (entryAt < 0 || kind.content?.pattern !== guessed?.content?.pattern) entryAt = this.#entryAt(file, begin, kind);
+    return this.#readsFrom(file, entryAt, kind) ? this.#guesser.learn(kind) : undefined;
   }
 
-  /** Finds the entry first: content comes before the entry that names the kind. */
-  #findKind(file: Scratch, begin: number): KindPattern | undefined {
-    const entryAt = this.isDisclosed ? findEntry(file, begin) : begin + ENTRY.length;
-    return KIND_PATTERNS.find(({ entry }) => entryAt >= 0 && this.#readsEntry(file, entryAt, entry));
+  /** Reads what is before the entry. Returns where that begins, or -1. */
+  #entryAt(file: Scratch, begin: number, { content, record }: KindPattern): number {
+    if (!this.isDisclosed) return begin + ENTRY.length;
+    if (content === undefined || !this.#readsContent(file, begin, content)) return -1;
+    const { at } = this.#cursor;
+    return record?.link === undefined ? behind(file, at, TEXT_END) : this.#readThought(file, at);
   }
 
-  #readsLine(file: Scratch, begin: number, { entry, content, record }: KindPattern): boolean {
-    let entryAt = begin + ENTRY.length;
-    if (this.isDisclosed) {
-      if (content === undefined || !this.#readsContent(file, begin, content)) return false;
-      const { at } = this.#cursor;
-      entryAt = record?.link === undefined ? behind(file, at, TEXT_END) : this.#readThought(file, at);
-    }
+  #readsFrom(file: Scratch, entryAt: number, { entry }: KindPattern): boolean {
     return entryAt >= 0 && this.#readsEntry(file, entryAt, entry) && this.#readsEnd(file);
   }
 
@@ -137,15 +133,4 @@ export class LineReader {
 /** The place behind a text that stands here; -1 if it does not. */
 function behind(file: Scratch, at: number, text: Sample): number {
   return file.has(text, at) ? at + text.length : -1;
-}
-
-/**
- * Where the text of the entry begins that follows on content; -1 if there is none. A string contains no quotation mark
- * that is not escaped, so the key is found nowhere else in a canonical line. In any other line, reading fails.
- */
-function findEntry(file: Scratch, begin: number): number {
-  const end = file.bytes.indexOf(LINE_FEED, begin);
-  for (let at = end - NEXT_ENTRY.length; at > begin; at -= 1)
-    if (file.has(NEXT_ENTRY, at)) return at + NEXT_ENTRY.length;
-  return -1;
 }

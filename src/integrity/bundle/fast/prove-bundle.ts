@@ -50,35 +50,41 @@ function prove(file: Uint8Array, keys: TrustedKeys): BundleReport | undefined {
   if (rootOf(list, hashes, checkpoint.size) !== checkpoint.root) return undefined;
   const claims = judge(head, list, checkpoint);
   if (claims === undefined || claims.some(({ holds }) => holds === 'no')) return undefined;
-  return { claims, entries, checkpoint, hashes };
+  return {
+    claims,
+    checkpoint,
+    hashes,
+    // Most readers want only the claims.
+    get entries() {
+      return entries.all();
+    },
+  };
 }
 
 function rootOf({ entries, tree, leaves }: EntryList, hashes: readonly Digest[], size: number): Digest | undefined {
-  const indexes = entries.map(({ index }) => index);
-  if (hashes.length > 0) return subsetRoot({ indexes, leaves: leaves.map(toHex), size }, hashes);
+  const { indexes } = entries;
+  if (hashes.length > 0) return subsetRoot({ indexes: [...indexes], leaves: leaves.map(toHex), size }, hashes);
   return tree.size === size && indexes.every((index, place) => index === place) ? tree.root() : undefined;
 }
 
 function judge(head: BundleHead, list: EntryList, checkpoint: VerifiedCheckpoint): Finding[] | undefined {
   const { entries, special, unproved, records, newest } = list;
   const redactions = findRedactions(special);
-  const redacted = redactions.size === 0 ? [] : entries.filter(({ index }) => redactions.has(index));
+  const redacted = redactions.size === 0 ? [] : entries.all().filter(({ index }) => redactions.has(index));
   // Content that was not proved may be what a redaction has left of it, and none may be proved that was redacted.
   for (const entry of [...unproved, ...redacted]) if (contentDefect(entry, redactions) !== undefined) return undefined;
-  const able = entries.filter(({ index, kind }) => hasContent(kind) && !redactions.has(index));
-  const shown = able.filter(({ isDisclosed }) => isDisclosed).length;
+  const able = entries.able - redacted.filter(({ kind }) => hasContent(kind)).length;
+  const shown = entries.disclosed - redacted.filter(({ disclosed }) => disclosed !== undefined).length;
   const isLate = checkWitnesses([newest], checkpoint).some(({ about }) => about === 'time');
   const ofRedactions =
-    redacted.length === 0 ? [] : entries.filter((e) => e.kind === 'redaction' || redactions.has(e.index));
+    redacted.length === 0 ? [] : entries.all().filter((e) => e.kind === 'redaction' || redactions.has(e.index));
   return listFindings(head, checkpoint, {
-    entries,
+    indexes: entries.indexes,
     special,
-    timed: isLate ? entries : [],
-    content: contentFinding(head, shown, able.length - shown),
+    timed: isLate ? entries.all() : [],
+    content: contentFinding(head, shown, able - shown),
     redactions: checkRedactions(ofRedactions, redactions),
-    sessions: special
-      .filter(({ kind }) => kind === 'session.finalized')
-      .map((seal) => sessionFinding(records.sealedBy(seal))),
+    sessions: records.listSealed().map(sessionFinding),
     chains: chainFindings(records.links),
   });
 }

@@ -3,23 +3,23 @@ import { parseJson } from '../../parse-json.ts';
 import type { RawDigest } from '../../sha256.ts';
 import type { BundledEntry, Disclosed } from '../format.ts';
 import type { OpenedEntry } from '../verify.ts';
+import type { Scratch } from './bytes/scratch.ts';
 import { decode } from './bytes/utf8-bytes.ts';
+import type { KindPattern } from './kind-pattern.ts';
 
 /** An entry of a bundle whose line has the right format. It is parsed on first use, so the file must not change. */
 export class ProvedEntry implements OpenedEntry {
   readonly index: number;
   readonly kind: EntryKind;
-  readonly isDisclosed: boolean;
   readonly #file: Uint8Array;
   readonly #begin: number;
   readonly #end: number;
   #line: BundledEntry | undefined;
   #fields: Entry | undefined;
 
-  constructor({ index, kind, isDisclosed }: LineFacts, file: Uint8Array, begin: number, end: number) {
+  constructor(file: Uint8Array, { index, kind, begin, end }: EntryPlace) {
     this.index = index;
     this.kind = kind;
-    this.isDisclosed = isDisclosed;
     this.#file = file;
     this.#begin = begin;
     this.#end = end;
@@ -44,16 +44,26 @@ export class ProvedEntry implements OpenedEntry {
   }
 }
 
+/** Where the line of an entry is in the file. */
+export interface EntryPlace {
+  readonly index: number;
+  readonly kind: EntryKind;
+  readonly begin: number;
+  readonly end: number;
+}
+
 /** What was found out about a line. Numbers stand for the ids that have them. */
 export interface LineFacts {
   readonly index: number;
-  readonly kind: EntryKind;
+  readonly kind: KindPattern;
   readonly leaf: RawDigest;
   readonly isDisclosed: boolean;
   /** Whether it states a later time than all before it. */
   readonly isNewest: boolean;
   /** Set for a thought and a task event. */
   readonly record: RecordFacts | undefined;
+  /** Set for the seal of a session. */
+  readonly seal: SealFacts | undefined;
 }
 
 export interface RecordFacts {
@@ -66,10 +76,28 @@ export interface RecordFacts {
 export interface LinkFacts {
   readonly position: number;
   readonly hash: RawDigest;
-  /** Undefined if the thought is not disclosed. */
-  readonly previous: RawDigest | null | undefined;
+  /** Where the hash of the one before it stands; undefined if the thought is not disclosed. */
+  readonly previous: HexDigits | null | undefined;
+}
+
+export interface HexDigits {
+  readonly source: Scratch;
+  readonly at: number;
+}
+
+export interface SealFacts {
+  readonly session: number;
+  /** Set if the seal is about the records of one task. */
+  readonly task: number | undefined;
+  readonly records: number;
+  readonly root: RawDigest;
 }
 
 export function idNumber(id: string): number {
   return Number(id.slice('T-'.length));
+}
+
+/** An id has at least four digits. */
+export function sessionIdOf(number: number): string {
+  return `A-${String(number).padStart(4, '0')}`;
 }

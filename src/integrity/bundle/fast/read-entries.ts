@@ -1,19 +1,22 @@
-import type { Entry, EntryKind } from '../../entry.ts';
+import type { Entry } from '../../entry.ts';
 import { leafHash, TreeBuilder } from '../../merkle.ts';
 import type { Digest, RawDigest } from '../../sha256.ts';
 import { type Disclosed, parseBundledEntry } from '../format.ts';
 import { open } from '../verify.ts';
 import { rawDigestAt } from './bytes/hex-bytes.ts';
+import { Scratch } from './bytes/scratch.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
+import { patternOf } from './kind-pattern.ts';
 import { LineProver } from './line-prover.ts';
 import type { Lines } from './lines.ts';
 import { NewestTime } from './newest-time.ts';
-import { idNumber, type LineFacts, ProvedEntry, type RecordFacts } from './proved-entry.ts';
+import { ProvedEntries } from './proved-entries.ts';
+import { idNumber, type LineFacts, type ProvedEntry, type RecordFacts, type SealFacts } from './proved-entry.ts';
 import { RecordTracker } from './record-tracker.ts';
 
 /** The entries of a bundle, and what was found out about them on the way. */
 export interface EntryList {
-  readonly entries: readonly ProvedEntry[];
+  readonly entries: ProvedEntries;
   /** Those that findings are about one by one. */
   readonly special: readonly ProvedEntry[];
   /** Those whose content was not compared with the digests. */
@@ -26,37 +29,38 @@ export interface EntryList {
   readonly newest: ProvedEntry;
 }
 
-const SPECIAL: ReadonlySet<EntryKind> = new Set(['genesis', 'key.added', 'redaction', 'session.finalized']);
+/** No line of an entry is shorter. */
+const MIN_LINE = 64;
 
 /**
  * Reads `count` lines from the second on. A line that is not proved is parsed by the reference, which throws
- * `BadFormat`. Undefined if a chain is broken.
+ * `BadFormat`. Undefined if a chain is broken, or if the file is too short.
  */
 export function readEntries(lines: Lines, count: number, isWhole: boolean): EntryList | undefined {
+  if (count * MIN_LINE > lines.file.length) return undefined;
   const times = new NewestTime();
   const prover = new LineProver(times);
-  const entries: ProvedEntry[] = [];
+  const entries = new ProvedEntries(lines.file, lines.begin, count);
   const special: ProvedEntry[] = [];
   const unproved: ProvedEntry[] = [];
   const records = new RecordTracker();
   const leaves: RawDigest[] = [];
   const tree = new TreeBuilder();
-  let newest: ProvedEntry | undefined;
+  let newest = 0;
   for (let line = 0; line < count; line += 1) {
-    const { begin } = lines;
     const proved = lines.hasMore() ? prover.prove(lines.source, lines.place) : undefined;
     const facts = proved ?? factsOf(lines.readText(), times);
     if (proved !== undefined) lines.skipTo(prover.end);
-    const entry = new ProvedEntry(facts, lines.file, begin, lines.begin - 1);
+    const place = entries.add(facts, lines.begin);
     if (isWhole) tree.addRaw(facts.leaf);
     else leaves.push(facts.leaf);
     if (facts.record !== undefined && !records.add(facts.record, facts.leaf)) return undefined;
-    if (facts.isNewest || newest === undefined) newest = entry;
-    if (proved === undefined) unproved.push(entry);
-    if (SPECIAL.has(facts.kind)) special.push(entry);
-    entries.push(entry);
+    if (facts.seal !== undefined) records.seal(facts.seal);
+    if (facts.isNewest) newest = place;
+    if (proved === undefined) unproved.push(entries.at(place));
+    if (facts.kind.isSpecial) special.push(entries.at(place));
   }
-  return newest && { entries, special, unproved, records, leaves, tree, newest };
+  return { entries, special, unproved, records, leaves, tree, newest: entries.at(newest) };
 }
 
 /** The same facts by the reference. */
@@ -65,11 +69,12 @@ function factsOf(line: string, times: NewestTime): LineFacts {
   const { kind, at } = fields;
   return {
     index,
-    kind,
+    kind: patternOf(kind),
     leaf: rawOf(leafHash(entry)),
     isDisclosed: disclosed !== undefined,
-    isNewest: times.isNext(utf8(at), 0),
+    isNewest: times.isNext(new Scratch(utf8(at)), 0),
     record: recordOf(fields, disclosed),
+    seal: sealOf(fields),
   };
 }
 
@@ -87,9 +92,19 @@ function recordOf(fields: Entry, disclosed: Disclosed | undefined): RecordFacts 
   const link = {
     position: chain_position as number,
     hash: rawOf(hash as Digest),
-    previous: typeof previous === 'string' ? rawOf(previous) : previous,
+    previous: typeof previous === 'string' ? { source: new Scratch(utf8(previous)), at: 0 } : previous,
   };
   return { task, sessions: [idNumber(session_id as string)], link };
+}
+
+function sealOf({ kind, session_id, task_id, leaf_count, root }: Entry): SealFacts | undefined {
+  if (kind !== 'session.finalized') return undefined;
+  return {
+    session: idNumber(session_id as string),
+    task: task_id === undefined ? undefined : idNumber(task_id as string),
+    records: leaf_count as number,
+    root: rawOf(root as Digest),
+  };
 }
 
 function rawOf(digest: Digest): RawDigest {

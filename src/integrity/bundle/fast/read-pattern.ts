@@ -8,6 +8,7 @@ import {
   LITERAL,
   type Literal,
   literalOf,
+  MAX_COMPARED,
   MINUTE_WORDS,
   NULL_OR,
   OBJECT,
@@ -18,7 +19,7 @@ import {
 } from './byte-grammar.ts';
 import { isDigit, withDigit, ZERO } from './bytes/digits.ts';
 import { LIMIT, WORD } from './bytes/scratch.ts';
-import { OTHERS, type StringCopy } from './bytes/string-copy.ts';
+import { BREAKS, CONTROLS, type StringCopy } from './bytes/string-copy.ts';
 import { decode, equal } from './bytes/utf8-bytes.ts';
 import { takeDigits, takesNumber, takesValue } from './canonical-value.ts';
 import type { Cursor } from './cursor.ts';
@@ -32,6 +33,7 @@ const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
+const DELETE = 0x7f;
 
 const NULL = literalOf('null');
 const EMPTY_OBJECT = literalOf('{}');
@@ -49,7 +51,8 @@ export function takesPattern(cursor: Cursor, pattern: Pattern): boolean {
   if (cursor.to > LIMIT) return false;
   switch (pattern.op) {
     case LITERAL:
-      return cursor.takesOneOf(pattern.literals);
+      pattern.taken = cursor.takesOneOf(pattern.literals);
+      return pattern.taken >= 0;
     case NULL_OR:
       return cursor.takes(NULL) || takesPattern(cursor, pattern.item as Pattern);
     case LIST:
@@ -81,10 +84,11 @@ function takesObject(cursor: Cursor, fields: readonly FieldPattern[]): boolean {
       field.begin = -1;
       continue;
     }
+    isFirst = false;
+    if (field.isConstant) continue;
     field.begin = cursor.to;
     if (!takesPattern(cursor, field.value)) return false;
     field.end = cursor.to;
-    isFirst = false;
   }
   return isFirst ? cursor.takes(EMPTY_OBJECT) : cursor.takesByte(CLOSE_OBJECT);
 }
@@ -95,11 +99,29 @@ function takesList(cursor: Cursor, pattern: Pattern): boolean {
   if (!cursor.takesByte(OPEN_LIST)) return false;
   let count = 0;
   do {
+    if (count < MAX_COMPARED) pattern.itemsAt[count] = cursor.to;
     if (!takesPattern(cursor, pattern.item as Pattern)) return false;
     count += 1;
   } while (cursor.takesByte(COMMA));
   if (!cursor.takesByte(CLOSE_LIST) || count > pattern.most) return false;
-  return count === 1 || !pattern.areRelated || holds(cursor, pattern, begin);
+  if (count === 1 || pattern.items === 'free') return true;
+  if (pattern.items === 'distinct' && count <= MAX_COMPARED) return areDistinct(cursor, pattern.itemsAt, count);
+  return holds(cursor, pattern, begin);
+}
+
+/** Whether no item of the list that ends here is there twice. Canonical JSON has one text for each. */
+function areDistinct({ target, to }: Cursor, itemsAt: Int32Array, count: number): boolean {
+  for (let right = 1; right < count; right += 1) {
+    const begin = itemsAt[right] as number;
+    const end = (right + 1 < count ? (itemsAt[right + 1] as number) : to) - 1;
+    for (let left = 0; left < right; left += 1) {
+      const other = itemsAt[left] as number;
+      // Behind an item stands a comma or a bracket.
+      const otherEnd = (itemsAt[left + 1] as number) - 1;
+      if (otherEnd - other === end - begin && equal(target.bytes, begin, end, target.bytes, other)) return false;
+    }
+  }
+  return true;
 }
 
 function takesWholeNumber(cursor: Cursor, pattern: Pattern): boolean {
@@ -109,12 +131,20 @@ function takesWholeNumber(cursor: Cursor, pattern: Pattern): boolean {
   return takesNumber(cursor) && holds(cursor, pattern, begin);
 }
 
-function takesCharacters(cursor: Cursor, { allowed, least, most }: Pattern): boolean {
+function takesCharacters(cursor: Cursor, { allowed, allowedPairs, least, most }: Pattern): boolean {
   if (!cursor.takesQuote()) return false;
-  const source = cursor.source.bytes;
-  const target = cursor.target.bytes;
+  const { bytes: source, words: sourceWords } = cursor.source;
+  const { bytes: target, words: targetWords } = cursor.target;
+  const end = cursor.to + most;
   let { at, to } = cursor;
-  for (let byte = source[at] as number; allowed[byte] === 1; byte = source[at] as number) {
+  while (to < end) {
+    const word = sourceWords.getInt32(at, true);
+    if (allowedPairs[word & 0xffff] !== 1 || allowedPairs[word >>> 16] !== 1) break;
+    targetWords.setInt32(to, word, true);
+    at += WORD;
+    to += WORD;
+  }
+  for (let byte = source[at] as number; allowed[byte] === 1 && to <= end; byte = source[at] as number) {
     target[to] = byte;
     at += 1;
     to += 1;
@@ -189,11 +219,12 @@ function takesText(cursor: Cursor, pattern: Pattern): boolean {
 
 /** Whether a text that was copied to `begin` is one for which the form holds for sure. */
 export function isPlain(pattern: Pattern, { seen, extra, to }: StringCopy, target: Uint8Array, begin: number): boolean {
-  if (pattern.breaks ? seen >= OTHERS : seen !== 0) return false;
+  if ((seen & (pattern.breaks ? CONTROLS : CONTROLS | BREAKS)) !== 0) return false;
+  // Not more than the code points, of which each has a byte or more.
   if (to - begin - extra > pattern.most) return false;
   if (!pattern.visible) return true;
-  const first = target[begin];
-  return to > begin && first !== SPACE && first !== BACKSLASH;
+  const first = target[begin] as number;
+  return to > begin && first < DELETE && first !== SPACE && first !== BACKSLASH;
 }
 
 function takesAny(cursor: Cursor, pattern: Pattern): boolean {

@@ -1,13 +1,15 @@
 import { TreeBuilder } from '../../merkle.ts';
 import type { RawDigest } from '../../sha256.ts';
 import type { SealedSession } from '../sessions.ts';
-import type { OpenedEntry } from '../verify.ts';
-import { idNumber, type RecordFacts } from './proved-entry.ts';
+import { isHexOf } from './bytes/hex-bytes.ts';
+import { type RecordFacts, type SealFacts, sessionIdOf } from './proved-entry.ts';
 
 /** Follows the chains of thoughts and the records of sessions through a bundle. */
 export class RecordTracker {
   readonly #chains = new Map<number, { readonly position: number; readonly hash: RawDigest }>();
   readonly #sessions = new Map<number, { readonly task: number; readonly leaf: RawDigest }[]>();
+  readonly #seals: SealFacts[] = [];
+  readonly #tree = new TreeBuilder();
   #links = 0;
 
   /** How many thoughts link to the one before them. */
@@ -21,27 +23,30 @@ export class RecordTracker {
     if (link === undefined) return true;
     const { position, hash, previous } = link;
     const before = this.#chains.get(task);
-    const isLinked = previous !== undefined && before?.position === position - 1;
-    if (isLinked && previous !== before.hash) return false;
-    if (isLinked) this.#links += 1;
+    if (previous !== undefined && before?.position === position - 1) {
+      if (previous === null || !isHexOf(previous.source, previous.at, before.hash)) return false;
+      this.#links += 1;
+    }
     this.#chains.set(task, { position, hash });
     return true;
   }
 
-  /** What a seal is about; see `findSealedSessions`. */
-  sealedBy({ fields: seal }: OpenedEntry): SealedSession {
-    const sessionId = seal['session_id'] as string;
-    const task = seal['task_id'] === undefined ? undefined : idNumber(seal['task_id'] as string);
-    const records = this.#recordsOf(idNumber(sessionId)).filter((record) => task === undefined || record.task === task);
-    const tree = new TreeBuilder();
-    for (const { leaf } of records) tree.addRaw(leaf);
-    return {
-      sessionId,
-      records: records.length,
-      sealed: seal['leaf_count'] as number,
-      root: seal['root'] as string,
-      foundRoot: tree.root(),
-    };
+  /** Adds a seal, which may come before records that are none of its own. */
+  seal(facts: SealFacts): void {
+    this.#seals.push(facts);
+  }
+
+  /** What the seals are about; see `findSealedSessions`. */
+  listSealed(): SealedSession[] {
+    return this.#seals.map((seal) => this.#sealedBy(seal));
+  }
+
+  #sealedBy({ session, task, records: sealed, root }: SealFacts): SealedSession {
+    const tree = this.#tree;
+    tree.clear();
+    for (const record of this.#recordsOf(session))
+      if (task === undefined || record.task === task) tree.addRaw(record.leaf);
+    return { sessionId: sessionIdOf(session), records: tree.size, sealed, hasRoot: tree.rawRoot() === root };
   }
 
   #recordsOf(session: number): { readonly task: number; readonly leaf: RawDigest }[] {

@@ -2,7 +2,7 @@ import { THOUGHT_FIELDS, THOUGHT_TYPES } from '../../content-grammar.ts';
 import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
 import { compileObject, type EventFields, fieldOf } from './byte-grammar.ts';
-import { DIGEST_DIGITS, rawDigestAt } from './bytes/hex-bytes.ts';
+import { DIGEST_DIGITS, isDigestAt } from './bytes/hex-bytes.ts';
 import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
 import { copyOuterString, type StringCopy } from './bytes/string-copy.ts';
 import { copy, decode } from './bytes/utf8-bytes.ts';
@@ -33,8 +33,8 @@ const CONTENT_AT = 128;
  * Reads the thoughts of a bundle. Texts are hashed as they stand there, because canonical JSON has one text for each.
  */
 export class ThoughtReader {
-  /** Of the thought that was read last: the hash of the one before it. */
-  previous: RawDigest | null = null;
+  /** Of the thought that was read last: where the digits of the hash of the one before it are. */
+  previousAt: number | null = null;
   /** Has room for a content and for the name of an actor. */
   readonly #preimage = new Scratch(new Uint8Array(2 * ROOM));
   readonly #content: StringCopy = { at: 0, to: 0, seen: 0, extra: 0 };
@@ -88,13 +88,12 @@ export class ThoughtReader {
 
   #readsPrevious(file: Scratch, at: number): boolean {
     this.#previousAt = at;
-    this.previous = null;
+    this.previousAt = null;
     this.#previousEnd = at + NULL.length;
     if (file.has(NULL, at)) return true;
-    const digest = rawDigestAt(file.bytes, at + 1);
     const end = at + 1 + DIGEST_DIGITS;
-    if (digest === undefined || file.bytes[at] !== QUOTE || file.bytes[end] !== QUOTE) return false;
-    this.previous = digest;
+    if (file.bytes[at] !== QUOTE || file.bytes[end] !== QUOTE || !isDigestAt(file.bytes, at + 1)) return false;
+    this.previousAt = at + 1;
     this.#previousEnd = end + 1;
     return true;
   }

@@ -7,9 +7,13 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
-/** What a text has beside the visible characters of ASCII and spaces: tabs and line breaks, or any other character. */
+/**
+ * What a text has beside the visible characters of ASCII and spaces: tabs and line breaks, other control characters
+ * (the category Cc of Unicode), or any character beyond those.
+ */
 export const BREAKS = 1;
-export const OTHERS = 2;
+export const CONTROLS = 2;
+export const WIDE = 4;
 
 /** Where a copy begins, then where it ended, and what was in it. */
 export interface StringCopy {
@@ -124,7 +128,7 @@ const CONTROL_LENGTH = '\\u0000'.length;
 function controlLength(source: Uint8Array, at: number, copied: StringCopy): number {
   const next = source[at + 1];
   const isBreak = next === LETTER_N || next === LETTER_R || next === LETTER_T;
-  copied.seen |= isBreak ? BREAKS : OTHERS;
+  copied.seen |= isBreak ? BREAKS : CONTROLS;
   if (isBreak || next === LETTER_B || next === LETTER_F) {
     copied.extra += 1;
     return 2;
@@ -136,10 +140,15 @@ function controlLength(source: Uint8Array, at: number, copied: StringCopy): numb
 
 /** The length of a character that is neither plain nor escaped; 0 for one that may not stand in a string. */
 function otherLength(source: Uint8Array, at: number, copied: StringCopy): number {
-  copied.seen |= OTHERS;
   const byte = source[at] as number;
-  if (byte === DELETE) return 1;
-  return byte < DELETE ? 0 : wideLength(source, at);
+  if (byte < DELETE) return 0;
+  copied.seen |= byte === DELETE || isHighControl(source, at) ? CONTROLS : WIDE;
+  return byte === DELETE ? 1 : wideLength(source, at);
+}
+
+/** U+0080 to U+009F. */
+function isHighControl(source: Uint8Array, at: number): boolean {
+  return source[at] === 0xc2 && (source[at + 1] as number) < 0xa0;
 }
 
 function put(source: Uint8Array, at: number, length: number, target: Uint8Array, to: number): number {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { ENVELOPE_TARGETS } from './envelope-targets.ts';
+import { FAST_BUNDLE_TARGETS } from './fast-bundle-targets.ts';
 import { INPUT_TARGETS } from './input-targets.ts';
 import { INVOCATION_TARGETS } from './invocation-targets.ts';
 import { MESSAGES } from './message-target.ts';
@@ -10,6 +11,7 @@ import type { FuzzTarget } from './target.ts';
 /** Every parser that reads what others have written. */
 export const TARGETS: readonly FuzzTarget[] = [
   ...PROOF_TARGETS,
+  ...FAST_BUNDLE_TARGETS,
   ...ENVELOPE_TARGETS,
   ...INPUT_TARGETS,
   ...INVOCATION_TARGETS,

@@ -1,6 +1,6 @@
 import { ENTRY_KINDS } from '../../entry.ts';
 import { type Sample, type Scratch, sampleOf } from './bytes/scratch.ts';
-import { KIND_PATTERNS, type KindPattern } from './kind-pattern.ts';
+import { type KindPattern, kindPatterns } from './kind-pattern.ts';
 
 const LINE_FEED = 0x0a;
 const COMMA = 0x2c;
@@ -47,5 +47,5 @@ export function findKind(file: Scratch, begin: number): KindPattern | undefined 
 }
 
 function kindAt(file: Scratch, at: number): KindPattern | undefined {
-  return KIND_PATTERNS.find(({ ordinal }) => file.has(NAMES[ordinal] as Sample, at));
+  return kindPatterns().find(({ ordinal }) => file.has(NAMES[ordinal] as Sample, at));
 }

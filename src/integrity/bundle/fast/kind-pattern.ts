@@ -6,7 +6,7 @@ import { OBSERVED_CONTENT } from '../../observed-grammar.ts';
 import { CONTENT, hasContent } from '../disclosed.ts';
 import { compileObject, type FieldPattern, fieldOf, type Pattern } from './byte-grammar.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
-import { taskPattern } from './task-rules.ts';
+import { compileTask, type TaskPattern } from './task-rules.ts';
 
 /** How the entries of a kind are read, and the content that they have a digest of. */
 export interface KindPattern {
@@ -38,7 +38,7 @@ export interface ContentPattern {
 export interface RecordPattern {
   readonly task_id: FieldPattern;
   /** Set for a task event. */
-  readonly sessions: FieldPattern | undefined;
+  readonly event: { readonly sessions: FieldPattern; readonly task: TaskPattern } | undefined;
   /** Set for a thought. */
   readonly link: LinkPattern | undefined;
 }
@@ -57,53 +57,63 @@ export interface SealPattern {
   readonly root: FieldPattern;
 }
 
-const CONTENT_PATTERNS: Readonly<Partial<Record<EntryKind, Pattern>>> = {
-  'task.created': taskPattern,
-  'task.updated': taskPattern,
-  ...compileAll({
-    'session.started': SESSION_FIELDS,
-    thought: EXTRAS_FIELDS,
-    'project.options': OPTIONS_FIELDS,
-    redaction: REDACTION_FIELDS,
-    ...OBSERVED_CONTENT,
-  }),
-};
-
 const SPECIAL: ReadonlySet<EntryKind> = new Set(['genesis', 'key.added', 'redaction']);
 
-export const KIND_PATTERNS: readonly KindPattern[] = ENTRY_KINDS.map((kind, ordinal) => {
-  const entry = compileObject(ENTRY_GRAMMAR[kind]);
-  return {
-    kind,
-    ordinal,
-    hasContent: hasContent(kind),
-    isSpecial: SPECIAL.has(kind),
-    entry,
-    at: fieldOf(entry, 'at'),
-    actor: fieldOf(entry, 'actor'),
-    content: contentOf(kind, entry),
-    record: recordOf(kind, entry),
-    seal: sealOf(kind, entry),
-  };
-});
+let compiled: readonly KindPattern[] | undefined;
+
+/** Compiled on first use: that takes longer than to load the rest of the library. */
+export function kindPatterns(): readonly KindPattern[] {
+  compiled ??= compileKinds();
+  return compiled;
+}
 
 export function patternOf(kind: EntryKind): KindPattern {
-  return KIND_PATTERNS[ENTRY_KINDS.indexOf(kind)] as KindPattern;
+  return kindPatterns()[ENTRY_KINDS.indexOf(kind)] as KindPattern;
 }
 
-function contentOf(kind: EntryKind, entry: Pattern): ContentPattern | undefined {
+function compileKinds(): readonly KindPattern[] {
+  const task = compileTask();
+  const contents: Readonly<Partial<Record<EntryKind, Pattern>>> = {
+    'task.created': task.pattern,
+    'task.updated': task.pattern,
+    ...compileAll({
+      'session.started': SESSION_FIELDS,
+      thought: EXTRAS_FIELDS,
+      'project.options': OPTIONS_FIELDS,
+      redaction: REDACTION_FIELDS,
+      ...OBSERVED_CONTENT,
+    }),
+  };
+  return ENTRY_KINDS.map((kind, ordinal) => {
+    const entry = compileObject(ENTRY_GRAMMAR[kind]);
+    return {
+      kind,
+      ordinal,
+      hasContent: hasContent(kind),
+      isSpecial: SPECIAL.has(kind),
+      entry,
+      at: fieldOf(entry, 'at'),
+      actor: fieldOf(entry, 'actor'),
+      content: contentOf(kind, entry, contents[kind]),
+      record: recordOf(kind, entry, task),
+      seal: sealOf(kind, entry),
+    };
+  });
+}
+
+function contentOf(kind: EntryKind, entry: Pattern, pattern: Pattern | undefined): ContentPattern | undefined {
   const [field, label] = CONTENT[kind] ?? [];
   if (field === undefined) return undefined;
-  return { digest: fieldOf(entry, field), label: utf8(`colibri:${label}:v1\n`), pattern: CONTENT_PATTERNS[kind] };
+  return { digest: fieldOf(entry, field), label: utf8(`colibri:${label}:v1\n`), pattern };
 }
 
-function recordOf(kind: EntryKind, entry: Pattern): RecordPattern | undefined {
+function recordOf(kind: EntryKind, entry: Pattern, task: TaskPattern): RecordPattern | undefined {
   if (kind !== 'thought' && kind !== 'task.created' && kind !== 'task.updated') return undefined;
   const of = (name: string) => fieldOf(entry, name);
   const task_id = of('task_id');
-  if (kind !== 'thought') return { task_id, sessions: of('sessions'), link: undefined };
+  if (kind !== 'thought') return { task_id, event: { sessions: of('sessions'), task }, link: undefined };
   const link = { session_id: of('session_id'), chain_position: of('chain_position'), hash: of('hash') };
-  return { task_id, sessions: undefined, link };
+  return { task_id, event: undefined, link };
 }
 
 function sealOf(kind: EntryKind, entry: Pattern): SealPattern | undefined {

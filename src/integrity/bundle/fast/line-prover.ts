@@ -52,8 +52,9 @@ export class LineProver {
     this.#label = content.label;
     if (!isHexOf(leaf, content.digest.begin + 1, rawSha256(preimage.part(labelAt, contentEnd)))) return false;
     if (record === undefined) return true;
+    const { task_id, event } = record;
     if (record.link !== undefined) return link !== undefined && isHexOf(leaf, record.link.hash.begin + 1, link.hash);
-    return isOfTaskEvent(preimage.bytes, { bytes: leaf.bytes, task_id: record.task_id, at, actor });
+    return event !== undefined && isOfTaskEvent(preimage.bytes, event.task, { bytes: leaf.bytes, task_id, at, actor });
   }
 
   /** For a disclosed thought with the hash that it has, which is then compared with that of the entry. */
@@ -76,7 +77,7 @@ export class LineProver {
 function recordOf(entry: Uint8Array, pattern: RecordPattern, link: LinkFacts | undefined): RecordFacts {
   const task = numberIn(entry, pattern.task_id);
   if (pattern.link !== undefined) return { task, sessions: [numberIn(entry, pattern.link.session_id)], link };
-  return { task, sessions: pattern.sessions === undefined ? NONE : listSessions(entry, pattern.sessions), link };
+  return { task, sessions: pattern.event === undefined ? NONE : listSessions(entry, pattern.event.sessions), link };
 }
 
 /** The number that a field is, or that its id has. */

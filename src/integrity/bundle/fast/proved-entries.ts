@@ -1,4 +1,4 @@
-import { KIND_PATTERNS, type KindPattern } from './kind-pattern.ts';
+import { type KindPattern, kindPatterns } from './kind-pattern.ts';
 import { type LineFacts, ProvedEntry } from './proved-entry.ts';
 
 /**
@@ -57,7 +57,7 @@ export class ProvedEntries {
   }
 
   #make(place: number): ProvedEntry {
-    const { kind } = KIND_PATTERNS[this.#kinds[place] as number] as KindPattern;
+    const { kind } = kindPatterns()[this.#kinds[place] as number] as KindPattern;
     const [begin, next] = [this.#begins[place] as number, this.#begins[place + 1] as number];
     return new ProvedEntry(this.#file, { index: this.#indexes[place] as number, kind, begin, end: next - 1 });
   }

@@ -3,33 +3,53 @@ import { TASK_GRAMMAR } from '../task-grammar.ts';
 import { compileObject, type EventFields, type FieldPattern, fieldOf, type Pattern } from './byte-grammar.ts';
 import { equal, utf8 } from './bytes/utf8-bytes.ts';
 
-/** The pattern of the content of a task. */
-export const taskPattern = compileObject(TASK_GRAMMAR);
-
-const TASK_ID = fieldOf(taskPattern, 'task_id');
-const UPDATED_AT = fieldOf(taskPattern, 'updated_at');
-const UPDATED_BY = fieldOf(taskPattern, 'updated_by');
-const { value: WORKFLOW } = fieldOf(taskPattern, 'workflow');
-const { value: STATUS } = fieldOf(taskPattern, 'status');
-const BLOCKED_REASON = fieldOf(taskPattern, 'blocked_reason');
-
 const NULL = utf8('null');
 
-/** Which states each workflow has, both in the order in which their patterns list them. */
-const STATES = valuesOf(WORKFLOW).map((workflow) => {
-  const states: readonly unknown[] = WORKFLOW_STATES[workflow as keyof typeof WORKFLOW_STATES];
-  return valuesOf(STATUS).map((state) => states.includes(state));
-});
-const BLOCKED = valuesOf(STATUS).indexOf('blocked');
+/** The pattern of the content of a task, and of it what the rules between fields are about. */
+export interface TaskPattern {
+  readonly pattern: Pattern;
+  readonly task_id: FieldPattern;
+  readonly updated_at: FieldPattern;
+  readonly updated_by: FieldPattern;
+  readonly workflow: Pattern;
+  readonly status: Pattern;
+  readonly blocked_reason: FieldPattern;
+  /** Which states each workflow has, both in the order in which their patterns list them. */
+  readonly states: readonly (readonly boolean[])[];
+  /** The place of the state in which a task has a reason. */
+  readonly blocked: number;
+}
 
-/** The rules of `taskEventDefect` that no single field shows, for the task that `taskPattern` has read last. */
-export function isOfTaskEvent(task: Uint8Array, event: EventFields): boolean {
+export function compileTask(): TaskPattern {
+  const pattern = compileObject(TASK_GRAMMAR);
+  const of = (name: string) => fieldOf(pattern, name);
+  const [workflow, status] = [of('workflow').value, of('status').value];
+  const states = valuesOf(workflow).map((name) => {
+    const own: readonly unknown[] = WORKFLOW_STATES[name as keyof typeof WORKFLOW_STATES];
+    return valuesOf(status).map((state) => own.includes(state));
+  });
+  return {
+    pattern,
+    task_id: of('task_id'),
+    updated_at: of('updated_at'),
+    updated_by: of('updated_by'),
+    workflow,
+    status,
+    blocked_reason: of('blocked_reason'),
+    states,
+    blocked: valuesOf(status).indexOf('blocked'),
+  };
+}
+
+/** The rules of `taskEventDefect` that no single field shows, for the task that the pattern has read last. */
+export function isOfTaskEvent(task: Uint8Array, pattern: TaskPattern, event: EventFields): boolean {
+  const { workflow, status, states, blocked } = pattern;
   return (
-    isSame(event.bytes, event.task_id, task, TASK_ID) &&
-    isSame(event.bytes, event.at, task, UPDATED_AT) &&
-    isSame(event.bytes, event.actor, task, UPDATED_BY) &&
-    STATES[WORKFLOW.taken]?.[STATUS.taken] === true &&
-    (STATUS.taken === BLOCKED) !== isNull(task, BLOCKED_REASON)
+    isSame(event.bytes, event.task_id, task, pattern.task_id) &&
+    isSame(event.bytes, event.at, task, pattern.updated_at) &&
+    isSame(event.bytes, event.actor, task, pattern.updated_by) &&
+    states[workflow.taken]?.[status.taken] === true &&
+    (status.taken === blocked) !== isNull(task, pattern.blocked_reason)
   );
 }
 

@@ -46,7 +46,22 @@ const onlyLowLevel = {
   },
 };
 
-export const leanSdk = [withoutValidator, onlyUsedSchemas, onlyLowLevel];
+/** This server has no transport over HTTP; the question whether a transport is one would keep that one here. */
+const withoutHttp = {
+  name: 'without-http',
+  setup(bundler) {
+    const question = 'transport instanceof PerRequestHTTPServerTransport ? readClassification(transport) : void 0';
+    const reader = /\bstatic \{\s*readClassification = \(transport\) => transport\._classification;\s*\}/;
+    bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/mcp-[\w-]+\.mjs$/ }, ({ path }) => {
+      const code = readFileSync(path, 'utf8');
+      if (!code.includes(question) || !reader.test(code))
+        throw new Error('the SDK asks differently for the kind of a transport');
+      return { contents: code.replace(question, 'void 0').replace(reader, ''), loader: 'js' };
+    });
+  },
+};
+
+export const leanSdk = [withoutValidator, onlyUsedSchemas, onlyLowLevel, withoutHttp];
 
 const SHAPES = fileURLToPath(new URL('../../src/wire/plain-messages.ts', import.meta.url));
 

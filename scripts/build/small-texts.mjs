@@ -27,10 +27,27 @@ export const packedPostgresSchema = {
     bundler.onLoad({ filter: /\/db\/postgres\/schema\.ts$/ }, ({ path }) => {
       const [, text] = /String\.raw`([^`]*)`/.exec(readFileSync(path, 'utf8')) ?? [];
       if (text === undefined) throw new Error(`${path} has no schema`);
-      const packed = brotliCompressSync(text).toString('base64');
+      return { contents: `${unpacking('schema', text)}\nexport const POSTGRES_SCHEMA = schema;` };
+    }),
+};
+
+/** Only the briefing of an agent reads it. */
+export const packedCommonWords = {
+  name: 'packed-common-words',
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\/domains\/brief\/common-words\.ts$/ }, ({ path }) => {
+      const [, text] = /`([^`]*)`/.exec(readFileSync(path, 'utf8')) ?? [];
+      if (text === undefined) throw new Error(`${path} has no words`);
       return {
-        contents: `import { brotliDecompressSync } from 'node:zlib';
-          export const POSTGRES_SCHEMA = brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString();`,
+        contents: `${unpacking('words', text.trim().split(/\s+/).join(' '))}
+          export const COMMON_WORDS = new Set(words.split(' '));`,
       };
     }),
 };
+
+/** Code that has the text in a constant. */
+function unpacking(name, text) {
+  const packed = brotliCompressSync(text).toString('base64');
+  return `import { brotliDecompressSync } from 'node:zlib';
+    const ${name} = brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString();`;
+}

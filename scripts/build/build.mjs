@@ -8,9 +8,15 @@ import { browserCryptography } from './browser-cryptography.mjs';
 import { lazyCrypto } from './lazy-crypto.mjs';
 import { lazyFunctions } from './lazy-functions.mjs';
 import { leanSdk } from './lean-sdk.mjs';
+import { leanYaml } from './lean-yaml.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
-import { packedPostgresSchema, withoutPostgresMigrations, withoutSqlComments } from './small-texts.mjs';
+import {
+  packedCommonWords,
+  packedPostgresSchema,
+  withoutPostgresMigrations,
+  withoutSqlComments,
+} from './small-texts.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -52,7 +58,7 @@ const withoutStoredSchema = {
     })),
 };
 
-/** The program and the page have it. The library checks a bundle in the plain way, which takes five times as long. */
+/** The page has it, and Node. Both files of the library with it would be too large for the package. */
 const withoutFastBundles = {
   name: 'without-fast-bundles',
   setup: (bundler) =>
@@ -86,7 +92,15 @@ const BUNDLES = [
     ...parsersAsModules,
     // The driver loads it only for an addon that is not there.
     external: ['./native'],
-    plugins: [...leanSdk, withoutStoredSchema, withoutSqlComments, packedPostgresSchema, lazyCrypto],
+    plugins: [
+      ...leanSdk,
+      ...leanYaml,
+      withoutStoredSchema,
+      withoutSqlComments,
+      packedPostgresSchema,
+      packedCommonWords,
+      lazyCrypto,
+    ],
     ...ownUrl,
   },
   // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
@@ -111,7 +125,6 @@ const BUNDLES = [
     ...common,
     entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
     minify: true,
-    plugins: [withoutFastBundles],
   },
   {
     ...common,

@@ -5,8 +5,8 @@ const LABEL = 'colibri:arguments:v1\n0123456789abcdef';
 const OF_THOUGHT = { task_id: 'T-0001', recorded_at: '2026-04-08T23:15:00.000Z', recorded_by: 'bench' };
 
 /**
- * Texts as long as all that a verifier of these entries has to hash, each once: the leaves, what the entries disclose, and
- * the inner nodes of the log and of the sessions that are sealed.
+ * Texts as long as all that a verifier of these entries has to hash, each once: the leaves, what the entries disclose,
+ * and the inner nodes of the log and of the sessions that are sealed.
  */
 export function listHashed(entries: readonly BundledEntry[]): string[] {
   const texts = entries.flatMap(({ entry, disclosed }) => [

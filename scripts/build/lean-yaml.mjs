@@ -18,7 +18,7 @@ const withoutWriter = {
   },
 };
 
-/** The parser is asked for the failsafe schema (src/domains/skills/skill-file.ts), which has no numbers and no dates. */
+/** The program asks for the failsafe schema (src/domains/skills/skill-file.ts), which has no numbers and no dates. */
 const onlyFailsafe = {
   name: 'only-failsafe-yaml',
   setup(bundler) {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RULE_CODES, STAGE_CODES } from '../errors.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from './entry.ts';
 import { ENTRY_GRAMMAR, entryDefect } from './entry-grammar.ts';
-import { isTime } from './forms.ts';
 import { OUTCOMES } from './outcomes.ts';
+import { isTime } from './primitives/iso-time.ts';
 
 const HASH = '0123456789abcdef'.repeat(4);
 const COMMON = { v: 1, at: '2026-04-08T22:15:30.123Z', actor: 'agent "字"' };

@@ -1,5 +1,5 @@
-import { isTime } from './forms.ts';
 import { isOutcome } from './outcomes.ts';
+import { isTime } from './primitives/iso-time.ts';
 import type { Digest } from './sha256.ts';
 
 /**

@@ -56,7 +56,7 @@ export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
 export { chainedText, type EnterText, type ExitText, findExtras, readEnter, readExit } from './entry-text.ts';
 export { formatReceipt } from './envelopes/cose-receipt.ts';
 export { formatDsse } from './envelopes/dsse.ts';
-export { isPerson, isProjectSlug, isSessionId, isTaskId, isTime, isUuid, PERSON_PREFIX } from './forms.ts';
+export { isPerson, isProjectSlug, isSessionId, isTaskId, isUuid, PERSON_PREFIX } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';
 export {
@@ -77,7 +77,6 @@ export {
   nodeHash,
   perfectSubtrees,
   splitPoint,
-  TreeBuilder,
 } from './merkle.ts';
 export { decodeBase64, encodeBase64 } from './notes/base64.ts';
 export {
@@ -131,6 +130,8 @@ export {
 } from './observed-grammar.ts';
 export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';
+export { isTime } from './primitives/iso-time.ts';
+export { TreeBuilder } from './primitives/tree-builder.ts';
 export {
   ERASED_SALT,
   type ErasableKind,

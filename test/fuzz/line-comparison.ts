@@ -22,7 +22,7 @@ export interface Compared {
   readonly holds: boolean;
 }
 
-/** Asks the fast reader and the reference about one line of a bundle. Throws if the first proves what the second refuses. */
+/** Asks both readers about one line of a bundle. Throws if the fast one proves what the reference refuses. */
 export function compareLine(text: string | Uint8Array): Compared {
   const line = typeof text === 'string' ? Buffer.from(text) : text;
   // No line contains a line feed.

@@ -1,9 +1,10 @@
 import { canonicalize, type Json } from '../../integrity/canonical-json.ts';
 import { type Entry, saltedDigest } from '../../integrity/entry.ts';
 import { entryDefect } from '../../integrity/entry-grammar.ts';
-import { type Fields, isTime, listOf, objectDefect, oneOf, orNull, text } from '../../integrity/forms.ts';
+import { type Fields, listOf, objectDefect, oneOf, orNull, text } from '../../integrity/forms.ts';
 import { commitKey, observedContentDefect, RECORDER_PREFIX } from '../../integrity/observed-grammar.ts';
 import { parseJson } from '../../integrity/parse-json.ts';
+import { isTime } from '../../integrity/primitives/iso-time.ts';
 import type { Observation } from '../record.ts';
 import { MAX_COMMITS, MAX_TASKS, type SpooledCommit, type SpooledCommits } from './spooled-commits.ts';
 

@@ -108,7 +108,7 @@ export function compileObject(fields: Fields): Pattern {
   return compile({ says: '', holds: () => false, shape: { is: 'object', fields } }, 0);
 }
 
-/** Throws for a field that is not in the grammar, or of which nobody knows where its value is. */
+/** Throws for a field that is not in the grammar, and for a constant one, whose place is not kept. */
 export function fieldOf(pattern: Pattern, name: string): FieldPattern {
   const found = pattern.fields.find((field) => field.name === name && !field.isConstant);
   if (found === undefined) throw new Error(`no field ${name}`);

@@ -13,10 +13,10 @@ const GUESSES = 256;
 
 /**
  * Guesses the kind of an entry that comes behind its content in the line: the one that followed an entry of the same
- * kind last, with content that began alike. A wrong guess costs time only, because nothing is read by it that does not fit.
+ * kind last, with content that began alike. A wrong guess costs only time: what does not fit its pattern is not read.
  */
 export class KindGuesser {
-  readonly #guesses: (KindPattern | undefined)[] = new Array<undefined>(GUESSES).fill(undefined);
+  readonly #guesses = Array.from<KindPattern | undefined>({ length: GUESSES });
   #last = 0;
   #place = 0;
 
@@ -35,8 +35,8 @@ export class KindGuesser {
 }
 
 /**
- * The kind that a canonical line names. Text has each of its quotation marks escaped twice, so the field is found nowhere
- * else. In any other line, reading fails.
+ * The kind that a canonical line names. Text has each of its quotation marks escaped twice, so the field is found
+ * nowhere else. In any other line, reading fails.
  */
 export function findKind(file: Scratch, begin: number): KindPattern | undefined {
   const { bytes } = file;

@@ -2,8 +2,8 @@ import { type KindPattern, kindPatterns } from './kind-pattern.ts';
 import { type LineFacts, ProvedEntry } from './proved-entry.ts';
 
 /**
- * The entries of a bundle, in columns: to make an object for each takes longer than to read most of them. The objects are
- * made for those that somebody asks for.
+ * The entries of a bundle, in columns: to make an object for each takes longer than to read most of them. Objects are
+ * made for those that a caller asks for.
  */
 export class ProvedEntries {
   /** How many disclose content. */

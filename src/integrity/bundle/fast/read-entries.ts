@@ -1,5 +1,6 @@
 import type { Entry } from '../../entry.ts';
-import { leafHash, TreeBuilder } from '../../merkle.ts';
+import { leafHash } from '../../merkle.ts';
+import { TreeBuilder } from '../../primitives/tree-builder.ts';
 import type { Digest, RawDigest } from '../../sha256.ts';
 import { type Disclosed, parseBundledEntry } from '../format.ts';
 import { open } from '../verify.ts';

@@ -1,5 +1,5 @@
-import { isTime } from '../../forms.ts';
 import { parseJson } from '../../parse-json.ts';
+import { isTime } from '../../primitives/iso-time.ts';
 import {
   CHARACTERS,
   type FieldPattern,
@@ -220,7 +220,7 @@ function takesText(cursor: Cursor, pattern: Pattern): boolean {
 /** Whether a text that was copied to `begin` is one for which the form holds for sure. */
 export function isPlain(pattern: Pattern, { seen, extra, to }: StringCopy, target: Uint8Array, begin: number): boolean {
   if ((seen & (pattern.breaks ? CONTROLS : CONTROLS | BREAKS)) !== 0) return false;
-  // Not more than the code points, of which each has a byte or more.
+  // At least the number of code points, because each has a byte or more.
   if (to - begin - extra > pattern.most) return false;
   if (!pattern.visible) return true;
   const first = target[begin] as number;

@@ -1,4 +1,4 @@
-import { TreeBuilder } from '../../merkle.ts';
+import { TreeBuilder } from '../../primitives/tree-builder.ts';
 import type { RawDigest } from '../../sha256.ts';
 import type { SealedSession } from '../sessions.ts';
 import { isHexOf } from './bytes/hex-bytes.ts';

@@ -29,6 +29,15 @@ describe('flushing', () => {
     await wal.writeAhead();
     expect(threads).toEqual(['another', 'another', 'another']);
   });
+
+  promiseTest('store/unsynced', 'an error that comes before a checkpoint still fails the next flush', async () => {
+    const { wal, flushIn, failNext } = openWal();
+    await flushIn(0.1);
+    failNext();
+    await wal.writeAhead();
+    await expect(flushIn(0.1)).rejects.toMatchObject({ fault: 'unsynced' });
+    await flushIn(0.1);
+  });
 });
 
 /** A log on a disk that takes as long as the test says, by a clock that only the disk moves. */
@@ -36,17 +45,21 @@ function openWal() {
   const path = join(tempFolder(), 'wal');
   fs.writeFileSync(path, '');
   const threads: string[] = [];
-  let [nowMs, tookMs, fails] = [0, 0, false];
-  const flush = (thread: string) => {
+  let [nowMs, tookMs, failures] = [0, 0, 0];
+  // The system reports an error of the disk once to each descriptor.
+  const reported = new Map<number, number>();
+  const flush = (thread: string, file: number) => {
     threads.push(thread);
     nowMs += tookMs;
-    if (fails) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+    if ((reported.get(file) ?? 0) === failures) return;
+    reported.set(file, failures);
+    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
   };
   const spies = [
-    vi.spyOn(fs, 'fdatasyncSync').mockImplementation(() => flush('this')),
-    vi.spyOn(fs, 'fdatasync').mockImplementation((_file, done) => {
+    vi.spyOn(fs, 'fdatasyncSync').mockImplementation((file) => flush('this', file)),
+    vi.spyOn(fs, 'fdatasync').mockImplementation((file, done) => {
       try {
-        flush('another');
+        flush('another', file);
         done(null);
       } catch (error) {
         done(error as NodeJS.ErrnoException);
@@ -65,12 +78,10 @@ function openWal() {
   });
   const flushIn = async (ms: number) => {
     tookMs = ms;
-    await wal.flush().finally(() => {
-      fails = false;
-    });
+    await wal.flush();
   };
   const failNext = () => {
-    fails = true;
+    failures += 1;
   };
   return { wal, flushIn, threads, failNext };
 }

@@ -65,10 +65,19 @@ export class WalFile {
 
   /**
    * Lets the disk write what no flush has covered, so that a checkpoint, which blocks the event loop, finds little left
-   * to flush. Ignores errors: SQLite's own flush reports them.
+   * to flush. Opens a descriptor of its own: the system reports an error of the disk once to each, and an error that
+   * ends here must still fail `flush`.
    */
   async writeAhead(): Promise<void> {
-    if (this.#file !== undefined) await promisify(fs.fdatasync)(this.#file).catch(() => undefined);
+    let file: number | undefined;
+    try {
+      file = fs.openSync(this.#path, 'r+');
+      await promisify(fs.fdatasync)(file);
+    } catch {
+      // The checkpoint flushes again, and reports it.
+    } finally {
+      if (file !== undefined) fs.closeSync(file);
+    }
   }
 
   close(): void {

@@ -59,6 +59,8 @@ async function unlessCancelled(
 
 /** Reads one snapshot of the ledger, until the client cancels the call. */
 export function readLedger({ chain, call }: ActiveCall, database: Database): ReadLedger {
-  const followsEnter = chain.runtime.transactions?.entersInLedger ?? false;
+  const { rollback, transactions } = chain.runtime;
+  // After a rollback was found, calls are entered elsewhere.
+  const followsEnter = rollback === undefined && (transactions?.entersInLedger ?? false);
   return (work) => database.read((db) => work(cancellableReader(db, call.signal, chain.nowMs)), { followsEnter });
 }

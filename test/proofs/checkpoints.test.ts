@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
@@ -247,6 +247,12 @@ describe('checkpoints', () => {
         expect(await call(agent, 'task_get', { task_id: 'T-0001' })).toMatchObject({ isError: false });
         expect((await readHealth()).ledger.size).toBe(rolledBack.ledger.size);
         expect(listSpool(spool)).toHaveLength(1);
+        renameSync(project.ledger, project.path('moved.db'));
+        expect(await call(agent, 'task_get', { task_id: 'T-0001' })).toMatchObject({
+          isError: true,
+          text: expect.stringContaining('deleted or replaced') as string,
+        });
+        renameSync(project.path('moved.db'), project.ledger);
       });
       expect(await project.colibri('verify')).toMatchObject({ status: 1 });
     },

@@ -6,13 +6,13 @@ import { promiseTest } from '../../../../test/support/promise-test.ts';
 import { WalFile } from './wal-file.ts';
 
 describe('flushing', () => {
-  promiseTest('store/slow-disk', 'only a disk that was fast the last time is waited for on this thread', async () => {
+  promiseTest('store/slow-disk', 'a flush runs on this thread only if the last one was fast', async () => {
     const { flushIn, threads } = openWal();
     for (const ms of [0.1, 0.1, 20, 0.1, 0.1]) await flushIn(ms);
     expect(threads).toEqual(['another', 'this', 'this', 'another', 'this']);
   });
 
-  promiseTest('store/slow-disk', 'nor after a failure, which a slow flush can precede', async () => {
+  promiseTest('store/slow-disk', 'a flush after a failed one runs on another thread', async () => {
     const { flushIn, threads, failNext } = openWal();
     await flushIn(0.1);
     failNext();
@@ -21,7 +21,7 @@ describe('flushing', () => {
     expect(threads).toEqual(['another', 'this', 'another']);
   });
 
-  promiseTest('store/slow-disk', 'what a checkpoint will flush is written by another thread', async () => {
+  promiseTest('store/slow-disk', 'another thread writes what a checkpoint will flush', async () => {
     const { wal, flushIn, threads, failNext } = openWal();
     await flushIn(0.1);
     await wal.writeAhead();

@@ -4,9 +4,8 @@ import { DatabaseError } from '../../database.ts';
 import { inodeOf } from './file.ts';
 
 /**
- * A disk that confirms a flush within this time is flushed on this thread: passing the flush to another one takes a
- * third of the time of the flush. A slower disk must not block the event loop. The first flush that takes longer still
- * blocks it; those after it do not.
+ * If the last flush took less than this, the next one runs on this thread: passing it to another thread takes a third
+ * of the time of a flush. A slow disk must not block the event loop; only its first slow flush after a fast one does.
  */
 const MAX_BLOCKING_MS = 0.5;
 

@@ -155,10 +155,10 @@ export async function buildAll() {
 
 /**
  * load-program.ts decodes these files as Latin-1, which takes a fraction of the time of UTF-8. The bundler escapes
- * everything but what is in a regular expression, where the same escapes are valid.
+ * everything but what is in a regular expression, where the same escapes are valid unless a backslash precedes them.
  */
 function escapeNonAscii(path) {
-  const escaped = readFileSync(path, 'utf8').replaceAll(/[^\0-\x7f]/gu, (character) => {
+  const escaped = readFileSync(path, 'utf8').replaceAll(/\\?[^\0-\x7f]/gu, (character) => {
     if (character.length > 1) throw new Error(`${path}: write ${character} as an escape, in the source`);
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

@@ -28,7 +28,9 @@ const onlyUsedSchemas = {
     );
     // These two loops read all of them, for a registry that this program does not use.
     bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/src-[\w-]+\.mjs$/ }, ({ path }) =>
-      load(path, (code) => decideEarly(greetEarly(code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, '')))),
+      load(path, (code) =>
+        decideEarly(acceptPlainHandshake(code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, ''))),
+      ),
     );
   },
 };
@@ -77,13 +79,13 @@ const CHECKS = {
   ErrorResponse: { key: 'error' },
 };
 
-/** The first request of a connection; building the schemas for it can wait until after its answer. */
-function greetEarly(code) {
+/** The handshake is the first request of a connection: a plain one is answered before the schemas are built. */
+function acceptPlainHandshake(code) {
   const check = 'validateRequest: (method, raw) => triState$1(';
   if (!code.includes(check)) throw new Error('the SDK validates requests of the 2025 protocol in another way');
   return code.replace(
     check,
-    () => `validateRequest: (method, raw) => isPlainInitialize(raw) ? { ok: true, value: raw } : triState$1(`,
+    () => 'validateRequest: (method, raw) => isPlainInitialize(raw) ? { ok: true, value: raw } : triState$1(',
   );
 }
 

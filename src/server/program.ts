@@ -9,7 +9,7 @@ import { INSTRUCTIONS } from '../wire/instructions.ts';
 import { StartupTimeout, within } from '../wire/startup-timeout.ts';
 import { createStdioTransport } from '../wire/stdio.ts';
 import { type ColibriServerContext, createColibriServer } from './colibri-server.ts';
-import { compileSooner, learnAtOnce } from './compile-sooner.ts';
+import { collectFeedbackAtOnce, compileSooner } from './compile-sooner.ts';
 import { factsOf, pulseOf } from './facts.ts';
 import { isMain } from './is-main.ts';
 
@@ -35,7 +35,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
       // are loaded, which blocks.
       await setImmediate();
       await setImmediate();
-      learnAtOnce();
+      collectFeedbackAtOnce();
       return (await import('../surface.ts')).createSurface(ports, config);
     },
     loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config),

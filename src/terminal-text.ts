@@ -73,7 +73,7 @@ export function toTerminal(lines: string | readonly string[]): string {
   return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
 }
 
-/** Random per process, so that data cannot imitate a style. Undefined until there is one: a server starts without. */
+/** Random per process, so that data cannot imitate a style. Undefined before the first style: no text has one yet. */
 let secret: string | undefined;
 
 function mark(code: number | string): string {

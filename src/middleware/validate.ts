@@ -16,7 +16,7 @@ export function validate(active: ActiveCall, tool: Tool, defect: RecordedArgumen
   }
 }
 
-/** With the key that Zod would add to a copy of it. */
+/** Zod copies it and sets `async`. With that key here, V8 gives the copy the same shape. */
 const PARSING = { error: describeIssue, async: false } satisfies z.core.ParseContextInternal;
 
 function parse(tool: Tool, raw: unknown, defect: RecordedArguments['defect']): unknown {

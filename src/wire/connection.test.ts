@@ -191,6 +191,32 @@ describe('a connection', () => {
     },
   );
 
+  promiseTest('door/actor', 'each request of the 2026 revision is recorded under the name it brings', async () => {
+    const { input, transport } = createPipes();
+    const sink = new RecordingSink();
+    const server = createServer({
+      mode: 'FULL',
+      transport,
+      auditSink: sink,
+      logger: () => undefined,
+      installGlobalHandlers: false,
+    });
+    await start(server);
+    const names = ['one', 'one', 'other', 'one'];
+    for (const [id, name] of names.entries()) {
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': NEWEST,
+        'io.modelcontextprotocol/clientInfo': { name, version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      input.write(line({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'none', _meta: meta } }));
+    }
+    await settle();
+    await transport.idle();
+    await stop(server);
+    expect(sink.enters.map(({ actor }) => actor)).toEqual(names);
+  });
+
   promiseTest('door/actor', 'unknown without an agent id and a client name', async () => {
     const { input, transport, sent } = createPipes();
     const sink = new RecordingSink();

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { plainJson } from '../../test/support/properties.ts';
-import { parseJson, parsePiecewise } from './parse-json.ts';
+import { parseJson, parsePiecewise, shapeOf } from './parse-json.ts';
 
 const raw = String.raw;
 
@@ -131,6 +131,25 @@ function isAccepted(parse: (text: string) => unknown, text: string): boolean {
     return false;
   }
 }
+
+describe('objects of one shape', () => {
+  it('have the given keys in their order, whatever their names', () => {
+    const names = [
+      'b',
+      'a',
+      '"',
+      raw`\u0061`,
+      '__proto__',
+      ...Array.from('abcdefghijkl', (letter) => `column_${letter}`),
+    ];
+    const create = shapeOf(names);
+    const [one, other] = [create(), create()];
+    one['b'] = 1;
+    expect(Object.keys(one)).toEqual(names);
+    expect(Object.values(other)).toEqual(names.map(() => null));
+    expect(Object.getPrototypeOf(other)).toBe(Object.prototype);
+  });
+});
 
 /** With blanks between tokens, and characters of strings as escapes, as the choices say. */
 function writeOddly(value: unknown, choices: Iterator<number>): string {

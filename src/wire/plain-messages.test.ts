@@ -37,6 +37,7 @@ describe('plain JSON-RPC messages', () => {
   it.each([
     {},
     { roots: { listChanged: true }, sampling: {} },
+    { elicitation: {}, roots: {} },
     { elicitation: { form: {} }, sampling: { tools: {} }, roots: {} },
   ])('need no schema for a handshake with the capabilities %j', (capabilities) => {
     const message = { ...handshake, params: { ...handshake.params, capabilities } };
@@ -44,7 +45,6 @@ describe('plain JSON-RPC messages', () => {
   });
 
   it.each([
-    { capabilities: { elicitation: {} } },
     { capabilities: { roots: { listChanged: 'yes' } } },
     { capabilities: { experimental: {} } },
     { capabilities: [] },

@@ -44,13 +44,12 @@ export function isPlainInitialize(message: unknown): boolean {
 
 const CLIENT_KEYS: ReadonlySet<string> = new Set(['name', 'version', 'title', 'description', 'websiteUrl']);
 
-/** An empty `elicitation` is not plain: the SDK adds what it means. */
+/** The SDK would add to an empty `elicitation` what it means; this server never asks for one. */
 function isPlainCapability(name: string, value: unknown): boolean {
   if (!isPlainObject(value)) return false;
   const keys = Object.keys(value);
   if (name === 'roots') return keys.every((key) => key === 'listChanged' && typeof value[key] === 'boolean');
-  if (name === 'elicitation')
-    return keys.length > 0 && keys.every((key) => ['form', 'url'].includes(key) && isEmpty(value[key]));
+  if (name === 'elicitation') return keys.every((key) => ['form', 'url'].includes(key) && isEmpty(value[key]));
   return name === 'sampling' && keys.every((key) => ['context', 'tools'].includes(key) && isEmpty(value[key]));
 }
 

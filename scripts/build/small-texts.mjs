@@ -25,9 +25,8 @@ export const packedPostgresSchema = {
   name: 'packed-postgres-schema',
   setup: (bundler) =>
     bundler.onLoad({ filter: /\/db\/postgres\/schema\.ts$/ }, ({ path }) => {
-      const [, text] = /String\.raw`([^`]*)`/.exec(readFileSync(path, 'utf8')) ?? [];
-      if (text === undefined) throw new Error(`${path} has no schema`);
-      return { contents: `${unpacking('schema', text)}\nexport const POSTGRES_SCHEMA = schema;` };
+      const code = readFileSync(path, 'utf8');
+      return { contents: packText(path, code, /String\.raw`([^`]*)`/, (text) => text), loader: 'ts' };
     }),
 };
 
@@ -36,18 +35,16 @@ export const packedCommonWords = {
   name: 'packed-common-words',
   setup: (bundler) =>
     bundler.onLoad({ filter: /\/domains\/brief\/common-words\.ts$/ }, ({ path }) => {
-      const [, text] = /`([^`]*)`/.exec(readFileSync(path, 'utf8')) ?? [];
-      if (text === undefined) throw new Error(`${path} has no words`);
-      return {
-        contents: `${unpacking('words', text.trim().split(/\s+/).join(' '))}
-          export const COMMON_WORDS = new Set(words.split(' '));`,
-      };
+      const code = readFileSync(path, 'utf8');
+      return { contents: packText(path, code, /`([^`]*)`/, (text) => text.replaceAll(/\s+/g, ' ')), loader: 'ts' };
     }),
 };
 
-/** Code that has the text in a constant. */
-function unpacking(name, text) {
-  const packed = brotliCompressSync(text).toString('base64');
-  return `import { brotliDecompressSync } from 'node:zlib';
-    const ${name} = brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString();`;
+/** Replaces the first such text by an expression that unpacks it, and loads the library for that, where it is read. */
+function packText(path, code, pattern, shorten) {
+  const [literal, text] = pattern.exec(code) ?? [];
+  if (text === undefined) throw new Error(`${path} has no such text`);
+  const packed = brotliCompressSync(shorten(text)).toString('base64');
+  const unpacked = `require('node:zlib').brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString()`;
+  return code.replace(literal, () => unpacked);
 }

@@ -1,6 +1,13 @@
-/** Words that common vocabularies have as one token, also capitalized and with a space before them. */
-export const COMMON_WORDS: ReadonlySet<string> = new Set(
-  `
+/** Whether common vocabularies have a word as one token, also capitalized and with a space before it. */
+export function isCommonWord(word: string): boolean {
+  words ??= new Set(listWords());
+  return words.has(word);
+}
+
+let words: ReadonlySet<string> | undefined;
+
+function listWords(): string[] {
+  return `
 ab ability abort about above abs absolute abstract ac acc accept access according account accounts accuracy ack
 act action actions activ activation active activities activity actor acts actual actually ad adapter add added
 adding additional addr address addresses adds adj adjust admin administr ads adv advance advanced af aff
@@ -173,5 +180,5 @@ with withdraw within without woman women won wood word words work worker workers
 wrap wrapper write writer writes writing written wrong wy xml ya yang year years yellow yes yet you young your
 ze zero zip zone zoom`
     .trim()
-    .split(/\s+/),
-);
+    .split(/\s+/);
+}

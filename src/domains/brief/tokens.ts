@@ -1,4 +1,4 @@
-import { COMMON_WORDS } from './common-words.ts';
+import { isCommonWord } from './common-words.ts';
 
 /**
  * An upper bound of how many tokens a text costs a model, without its vocabulary: common words are one token, and no
@@ -40,7 +40,7 @@ function costOf({ 0: piece, index, input }: RegExpExecArray): number {
 }
 
 function isCommon(word: string): boolean {
-  return /^[A-Z]?[a-z]+$/.test(word) && COMMON_WORDS.has(word.toLowerCase());
+  return /^[A-Z]?[a-z]+$/.test(word) && isCommonWord(word.toLowerCase());
 }
 
 /** Pairs of letters that common vocabularies do not have. */

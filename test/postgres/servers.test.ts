@@ -55,6 +55,8 @@ describe('a server on PostgreSQL', () => {
       const url = await newPostgresUrl();
       const agent = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'agent', 'ignore');
       await agent.createTask({ title: 'before' });
+      // After its answer the server adds the key with which it signs.
+      await eventually(async () => (await queryOn(url, 'SELECT 1 FROM ledger_keys')).length === 1);
       const size = await sizeOf(url);
       await runOn(url, `UPDATE colibri SET schema_version = ${UNFINISHED_VERSION}`);
       const { failure } = await agent.call('task_create', { title: 'meanwhile' });

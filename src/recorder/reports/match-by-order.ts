@@ -16,7 +16,7 @@ export async function findByOrder(
   const events = calls.length === 0 ? [] : await listEvents(reader, session);
   const found = new Map<string, RecordedCall>();
   const rest: TranscriptCall[] = [];
-  const [ends, begins] = [new Queue(events, ['after', 'failed']), new Queue(events, ['before'])];
+  const [ends, begins] = [new Queue(events, ENDS), new Queue(events, ['before'])];
   for (const call of calls) {
     const end = ends.take(call);
     if (end === undefined) rest.push(call);
@@ -32,6 +32,14 @@ export async function findByOrder(
   }
   return found;
 }
+
+/** How many calls of the session have ended, according to the log. */
+export async function countEnded(reader: Reader, session: string): Promise<number> {
+  const events = await listEvents(reader, session);
+  return events.filter(({ entry }) => ENDS.includes(entry['phase'] as string)).length;
+}
+
+const ENDS: readonly string[] = ['after', 'failed'];
 
 interface SessionEvent {
   readonly entry: Entry;

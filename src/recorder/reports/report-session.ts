@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Reader } from '../../db/database.ts';
 import { canonicalize, type Entry, type Json, RECORDER_PREFIX, saltedDigest, sha256 } from '../../integrity/index.ts';
 import { createSalt } from '../../ledger/salt.ts';
@@ -8,7 +9,7 @@ import { readTranscript } from '../transcripts/read-transcript.ts';
 import type { Transcript, TranscriptFormat } from '../transcripts/transcript.ts';
 import { type Coverage, measureCoverage } from './coverage.ts';
 import { type CoverageReport, latestCoverage, listReports, type StoredReport, usageOf } from './list-reports.ts';
-import { findByOrder } from './match-by-order.ts';
+import { countEnded, findByOrder } from './match-by-order.ts';
 import { findById } from './recorded-calls.ts';
 import { measureUsage, subtractReported } from './usage.ts';
 
@@ -31,12 +32,37 @@ export async function reportSession(database: Database, stop: Stop, home: string
   const subagents =
     stop.client === 'claude-code' && stop.agent === null ? await listSubagents(stop.transcriptPath) : [];
   for (const { agent, path } of [{ agent: stop.agent, path: stop.transcriptPath }, ...subagents]) {
-    const transcript = await readTranscript(format, path, home);
+    const transcript = await readUpToLog(database, stop.session, format, () => readTranscript(format, path, home));
     const prepare = (reader: Reader) => prepareReports(reader, { ...stop, agent }, format, transcript);
     // Most stops of a long session have something new; the others should not take the write lock.
     if ((await database.read(prepare)).length === 0) continue;
     await database.write({ durable: true }, async (db) => recordObservations(db, await prepare(db)));
   }
+}
+
+/** The pauses between the attempts to read a buffered transcript. */
+const WAITS_MS = [250, 250, 500];
+
+/** Reads a transcript again while it lacks calls that the log has. */
+async function readUpToLog(
+  database: Database,
+  session: string,
+  { isBuffered }: TranscriptFormat,
+  read: () => Promise<Transcript>,
+): Promise<Transcript> {
+  let transcript = await read();
+  if (!isBuffered) return transcript;
+  const isBehind = () =>
+    database.read(
+      async (reader) =>
+        (await findByOrder(reader, session, transcript.calls)).size < (await countEnded(reader, session)),
+    );
+  for (const waitMs of WAITS_MS) {
+    if (!(await isBehind())) break;
+    await sleep(waitMs);
+    transcript = await read();
+  }
+  return transcript;
 }
 
 async function prepareReports(

@@ -9,6 +9,7 @@ import type { Fact, LineReader, TokenCounts, TranscriptFormat } from './transcri
 export const claudeCode: TranscriptFormat = {
   marks: ['"tool_use"', '"tool_result"', '"usage"', '"queue-operation"'],
   hasCallIds: true,
+  isBuffered: false,
   open: () => {
     let begin: number | null = null;
     return (line) => {

@@ -12,6 +12,7 @@ const RESULTS: ReadonlySet<string> = new Set(['function_call_output', 'custom_to
 export const codex: TranscriptFormat = {
   marks: ['_call"', '_call_output"', '"token_count"', '"turn_context"'],
   hasCallIds: true,
+  isBuffered: false,
   open: () => {
     let model = 'unknown';
     let responses = 0;

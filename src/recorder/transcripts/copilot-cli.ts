@@ -9,6 +9,7 @@ import type { Fact, TranscriptFormat } from './transcript.ts';
 export const copilotCli: TranscriptFormat = {
   marks: ['"assistant.message"', '"tool.execution_', '"session.usage_record"'],
   hasCallIds: false,
+  isBuffered: true,
   open: () => (line) => {
     const data = member(line, 'data');
     const type = text(line, 'type');

@@ -9,6 +9,7 @@ import type { Fact, TokenCounts, TranscriptFormat } from './transcript.ts';
 export const geminiCli: TranscriptFormat = {
   marks: ['"gemini"'],
   hasCallIds: false,
+  isBuffered: false,
   open: () => (line) => {
     const replaced = member(member(line, '$set'), 'messages');
     const messages = Array.isArray(replaced) ? replaced : [line];

@@ -24,6 +24,8 @@ export interface TranscriptFormat {
   readonly marks: readonly string[];
   /** Whether the hooks of the client report the ids that its transcript has. */
   readonly hasCallIds: boolean;
+  /** Whether the client keeps lines for up to a second before it writes them. */
+  readonly isBuffered: boolean;
   readonly open: () => LineReader;
 }
 

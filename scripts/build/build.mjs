@@ -1,7 +1,9 @@
 // Bundles the program and the library into dist/, for `npm run build`, `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { browserCryptography } from './browser-cryptography.mjs';
@@ -84,7 +86,7 @@ const commonJs = { ...common, format: 'cjs', outExtension: { '.js': '.cjs' } };
 
 const BUNDLES = [
   { ...common, entryPoints: { 'load-program': 'src/cli/load-program.ts' } },
-  { ...commonJs, entryPoints: { start: 'src/cli/start.ts' } },
+  { ...commonJs, entryPoints: { start: 'src/cli/start.ts' }, minify: true },
   {
     ...commonJs,
     entryPoints: { program: 'src/cli/main.ts' },
@@ -150,7 +152,7 @@ export async function buildAll() {
   writeLibrary();
   // Not bundled: `colibri init` copies it into projects, where people read it.
   copyFileSync(`${root}src/recorder/plugins/opencode.js`, `${root}dist/opencode-plugin.js`);
-  writeCodeCache();
+  writeCodeCaches();
 }
 
 /**
@@ -185,18 +187,42 @@ function writeLibrary() {
   writeFileSync(`${root}dist/server.js`, `${lines.join('\n')}\n`);
 }
 
-/** Runs one handshake and stores the code that V8 compiled for it beside the program. */
-function writeCodeCache() {
-  const request = {
-    jsonrpc: '2.0',
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
+/** Runs one handshake and two events, and stores the code that V8 compiled for them beside the program. */
+function writeCodeCaches() {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-build-'));
+  // Neither the ledger nor the configuration of the user who builds.
+  const { COLIBRI_DB_PATH: _path, COLIBRI_DATABASE_URL: _url, ...inherited } = process.env;
+  const env = { ...inherited, HOME: folder, XDG_CONFIG_HOME: folder, COLIBRI_LOG_LEVEL: 'error' };
+  const run = (args, input, variables = {}) => {
+    const options = { cwd: folder, input, env: { ...env, ...variables }, encoding: 'utf8' };
+    const { status, stderr } = spawnSync(process.execPath, args, options);
+    return status === 0 ? undefined : stderr;
   };
-  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/build/write-code-cache.mjs`], {
-    input: `${JSON.stringify(request)}\n`,
-    env: { ...process.env, COLIBRI_MODE: 'MINIMAL', COLIBRI_LOG_LEVEL: 'error' },
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`the built program does not start: ${stderr}`);
+  const writeCache = (name, message, variables) => {
+    const failure = run([`${root}scripts/build/write-code-cache.mjs`, name], `${JSON.stringify(message)}\n`, variables);
+    if (failure !== undefined) throw new Error(`the built program does not start: ${failure}`);
+  };
+  try {
+    writeCache('program', HANDSHAKE, { COLIBRI_MODE: 'MINIMAL' });
+    // A package is built without a module for SQLite, and has no code caches.
+    if (run([`${root}dist/colibri.cjs`, 'serve'], '') !== undefined) return;
+    const event = { session_id: 'build', cwd: folder, transcript_path: join(folder, 'none.jsonl') };
+    const call = {
+      tool_name: 'Bash',
+      tool_use_id: 'one',
+      tool_input: { command: 'ls' },
+      tool_response: { stdout: '' },
+    };
+    writeCache('hook', { ...event, ...call, hook_event_name: 'PostToolUse' });
+    writeCache('ingest', { ...event, hook_event_name: 'SessionEnd', reason: 'other' });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
+
+const HANDSHAKE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
+};

@@ -15,7 +15,7 @@ describe('the built program', () => {
     folder = mkdtempSync(join(tmpdir(), 'colibri-program-'));
     cpSync('package.json', join(folder, 'package.json'));
     cpSync('dist', join(folder, 'dist'), { recursive: true });
-    const name = readdirSync(join(folder, 'dist')).find((file) => file.endsWith('.cache'));
+    const name = readdirSync(join(folder, 'dist')).find((file) => /^program.*\.cache$/.test(file));
     cache = join(folder, 'dist', name ?? 'the build left no compiled code');
   });
 

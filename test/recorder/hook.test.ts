@@ -236,10 +236,15 @@ describe('colibri hook', () => {
 /** Ends the process by a signal in the middle of a file operation; a write gets half way. */
 const KILL_AT = `
 const fs = require('node:fs');
-const original = fs.MOMENT;
+const { MOMENT: original, openSync } = fs;
+let isWriting = false;
+fs.openSync = (path, flags, mode) => {
+  isWriting ||= mode === 0o600;
+  return openSync(path, flags, mode);
+};
 fs.MOMENT = (...args) => {
+  if (!isWriting) return original(...args);
   if ('MOMENT' === 'writeFileSync') fs.writeSync(args[0], args[1].slice(0, args[1].length / 2));
-  if (!process.argv.includes('hook')) return original(...args);
   process.kill(process.pid, 'SIGKILL');
 };
 `;

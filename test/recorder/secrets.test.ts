@@ -95,6 +95,11 @@ describe('secrets', () => {
       'release v1.0-0123456789abcdef, patches.0123456789abcdef',
       'step 1/2: 0123456789abcdef0123456789abcdef',
       'az storage --account-name me',
+      '<key>name</key> <token>string</token> <passwordField />',
+      'set -e; set -x GIT_EDITOR true; set -x; TOKEN_COUNT=5',
+      "echo 'done' | cat; docker login --password-stdin < file",
+      'unzip -o a.zip; grep -P pattern; ldapsearch -x -W; unzip a.zip && cp -P a b',
+      'pul-request, nfp_count, tskey-short',
       '',
     ];
     for (const text of ordinary) expect(blankSecrets(text)).toBe(text);
@@ -114,6 +119,7 @@ const SLOW =
 -----BEGIN |A| |\\|\\u|\\\\n|login a |Bearer |-u a:|SG.aaaaaaaaaaaaaaaa.|Maaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.|12345678:AA|
 authorization: a |sshpass -p |login |login -|mysql |mysql -p|config |config set a|redis-cli | -u|
  -ua:|_PAT=|1/1234567890123456/|dp.pt.|discord.com/api/webhooks/1|v1.0-| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:|\u001b[|
-\u001b[1|\u001b[0m|\u001b |\u001b[meyJ`
+\u001b[1|\u001b[0m|\u001b |\u001b[meyJ|
+<password>|<password|set -x TOKEN |set -x |echo |echo a --password-stdin |unzip |unzip -P|ldapsearch a -w`
     .replaceAll('\n', '')
     .split('|');

@@ -66,6 +66,12 @@ export const PREFIXED: readonly PrefixedToken[] = [
   token('pscale_ dp.', 'pscale_(?:pw|tkn|oauth)_[\\w.-]{20,}|dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{30,}'),
   // Render, Vercel, Fly
   token('rnd_ vca_ vci_ vck_ vcp_ vcr_ fo1_ fm1 fm2', '\\b(?:rnd|vc[aikpr]|fo1|fm[12][ar]?)_[\\w+/=-]{20,}'),
+  // Netlify
+  token('nfp_ nfc_ nfo_ nfu_ nfb_', '\\bnf[pcoub]_[A-Za-z0-9]{20,}'),
+  token(
+    'rubygems_ pul- tskey- lsv2_',
+    'rubygems_[a-f0-9]{40,}|\\bpul-[a-f0-9]{40,}|tskey-[a-z]{3,12}-[\\w-]{16,}|lsv2_(?:pt|sk)_\\w{20,}',
+  ),
   // Airtable
   token('pat', '\\bpat[A-Za-z0-9]{14}\\.[0-9a-f]{40,}'),
   // Asana

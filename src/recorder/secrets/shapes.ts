@@ -33,6 +33,8 @@ export const SHAPES: readonly Shape[] = [
   // Userinfo of a URL or connection string; a password may contain an unescaped "@".
   shape(['://'], /(:\/\/[^\s/:@"'<>]{0,256}:)[^\s/"'<>]{1,512}(?=@)/g),
   shape(['://'], /(:\/\/)[^\s/:@"'<>]{16,512}(?=@)/g),
+  // GitHub takes a token as the user, beside a fixed password.
+  shape([':x-oauth-basic@'], /(:\/\/)[^\s/:@"'<>]{1,512}(?=:x-oauth-basic@)/g),
   shape(['bearer', 'basic'], /(\b(?:bearer|basic)[ \t]{1,4})[\w.~+/=-]{12,}/gi),
   shape(
     ['authorization'],
@@ -41,6 +43,17 @@ export const SHAPES: readonly Shape[] = [
   // A password has any value, a token or key has a digit in it: "token: string" is not a secret.
   shape([...PASSWORDS, 'secret'], new RegExp(`(${assignment('password|passwd|passphrase|secret')})${VALUE}`, 'gi')),
   shape(PASSWORDS, /((?:password|passwd|passphrase)[ \t]{0,3}:[ \t]{1,4})[^\n"']+/gi),
+  shape(
+    [...PASSWORDS, 'secret'],
+    /(<[\w.:-]{0,30}(?:password|passwd|passphrase|secret)[\w.:-]{0,30}(?:\s[^<>\n]{0,200})?>)[^<>]{1,4096}(?=<\/)/gi,
+  ),
+  shape(
+    WORD_MARKS,
+    new RegExp(
+      `(<[\\w.:-]{0,30}(?:${WORD_KEYS})(?:\\s[^<>\\n]{0,200})?>)(?=[^<>\\s]{0,64}\\d)[^<>\\s]{8,4096}(?=</)`,
+      'gi',
+    ),
+  ),
   shape(['pwd='], /((?:^|[^a-z])(?:mysql_)?pwd=)(?![/~$.])[^\s"']+/gi),
   shape(WORD_MARKS, new RegExp(`(${assignment(WORD_KEYS)})(?:"[^"\\n]{6,4096}|'[^'\\n]{6,4096})`, 'gi')),
   shape(WORD_MARKS, new RegExp(`(${assignment(WORD_KEYS)})(?=[^\\s"']{0,64}\\d)[^\\s"']{8,}`, 'gi')),
@@ -72,6 +85,23 @@ export const SHAPES: readonly Shape[] = [
       'gi',
     ),
   ),
+  // An exported variable of fish.
+  shape(
+    ['set'],
+    new RegExp(
+      `(\\bset[ \\t]+(?:-{1,2}[a-z]{1,12}[ \\t]+){1,4}\\w{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|_KEY|_PASS)\\w{0,40}[ \\t]+)${VALUE}`,
+      'gi',
+    ),
+  ),
+  shape(
+    ['--password-stdin'],
+    /(\b(?:echo|printf)[ \t]+(?:-[neE]{1,3}[ \t]+|["']%s(?:\\n)?["'][ \t]+)?)(?=[^\n;&|]{1,512}\|[^\n;&|]{0,200}--password-stdin)(?:"[^"\n]{1,512}"|'[^'\n]{1,512}'|[^\s"']+)/g,
+  ),
+  shape(
+    ['sqlcmd', 'zip', 'mosquitto_'],
+    new RegExp(`(\\b(?:sqlcmd|(?:un)?zip|mosquitto_\\w{1,10})[ \\t]${WORDS}(?<=[ \\t])-P[ \\t]{0,4})${VALUE}`, 'g'),
+  ),
+  shape(['ldap'], new RegExp(`(\\bldap[a-z]{3,12}[ \\t]${WORDS}(?<=[ \\t])-w[ \\t]{0,4})${VALUE}`, 'g')),
   shape(['pass:'], /(-pass(?:in|out|word)?[ \t]{1,4}["']?pass:)[^\s"']+/g),
   shape(['storepass', 'keypass'], /((?:storepass|keypass)[ \t]{1,4}["']?)[^\s"']+/g),
   shape(['sshpass'], /(\bsshpass[ \t]+-p[ \t]{0,3}["']?)[^\s"']+/g),

@@ -126,15 +126,19 @@ describe('the hooks of git', () => {
     project.git('commit', '-q', '--amend', '-m', 'amended');
     const amended = project.git('rev-parse', 'HEAD');
     await project.run('note', '1', 'Why', '--commit', named.slice(0, 8));
+    const missing = 'dead'.repeat(10);
+    await project.run('note', '1', 'A commit that does not exist', '--commit', missing);
     const { stdout } = await project.run('show', '1');
     const [, shown] = /^ {2}commits {5}((?:.|\n)*?)\n {2}created/m.exec(stdout) ?? [];
     expect(shown?.replaceAll(/#\d+/g, '#N').split(/\n */)).toEqual([
       `${named.slice(0, 8)} (Θ-0001, observed: entry #N)`,
+      `${missing} (Θ-0002, contradicted: not recorded)`,
       `${amended.slice(0, 12)} on main (observed: entry #N)`,
     ]);
     const { commits } = JSON.parse((await project.run('show', '1', '--json')).stdout) as { commits: object[] };
     expect(commits).toMatchObject([
       { commit_sha: named.slice(0, 8), thought_id: 'Θ-0001' },
+      { commit_sha: missing, thought_id: 'Θ-0002' },
       { commit_sha: amended, branch: 'main', recorded_by: 'hook:git' },
     ]);
   });

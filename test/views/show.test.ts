@@ -121,7 +121,7 @@ describe('colibri show', () => {
       '  labels      backend, login',
       '  estimate    3 h',
       '  children    T-0002',
-      '  commits     abcdef1 on sessions (Θ-0001)',
+      '  commits     abcdef1 on sessions (Θ-0001, said)',
       '  created     TIME by planner',
       '  updated     TIME by claude',
       '',

@@ -84,7 +84,7 @@ function afterId(
 }
 
 function fieldLines(shown: Shown, page: Page): string[] {
-  const { task, claim, waits_for, awaited_by, children, commits } = shown;
+  const { task, claim, waits_for, awaited_by, children } = shown;
   const { colors } = page;
   const status = statusPaint(colors, task.status);
   const field = (label: string, text: string, paint: Style = String) =>
@@ -105,7 +105,7 @@ function fieldLines(shown: Shown, page: Page): string[] {
     ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
-    ...commitLines(commits, task.task_id, page),
+    ...commitLines(shown, page),
     ...recorderLines(shown, page),
     ...field('created', `${page.timeOf(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${page.timeOf(task.updated_at)} by ${printable(task.updated_by)}`),
@@ -135,21 +135,23 @@ function claimText(claim: ShownClaim | null): string {
 }
 
 /** All that thoughts name, and the newest of the others; the timeline has every one. */
-function commitLines(commits: readonly ShownCommit[], taskId: string, page: Page): string[] {
+function commitLines({ commits, evidence, task }: Shown, page: Page): string[] {
   const others = commits.filter(({ thought_id }) => thought_id === undefined);
   const left = Math.max(0, others.length - MAX_OTHER_COMMITS);
   const shown = commits.filter((commit) => !others.slice(0, left).includes(commit));
   const lines = shown.flatMap((commit, index) =>
-    labeled(index === 0 ? 'commits' : '', commitText(commit), commitPaint(commit, page), page),
+    labeled(index === 0 ? 'commits' : '', commitText(commit, evidence), commitPaint(commit, page), page),
   );
   if (left === 0) return lines;
-  return [...lines, ...labeled('', `and ${plural(left, 'older one')}: colibri timeline ${taskId}`, String, page)];
+  return [...lines, ...labeled('', `and ${plural(left, 'older one')}: colibri timeline ${task.task_id}`, String, page)];
 }
 
-function commitText({ commit_sha, branch, thought_id, entry }: ShownCommit): string {
+function commitText({ commit_sha, branch, thought_id, entry }: ShownCommit, evidence: readonly Evidence[]): string {
   // Git writes the whole hash, people write what identifies it.
   const sha = thought_id === undefined ? commit_sha.slice(0, SHORT_SHA) : printable(commit_sha);
-  const where = [thought_id ?? [], entry === undefined ? [] : `observed: entry #${entry}`].flat().join(', ');
+  const compared = evidence.find((item) => item.thought_id === thought_id && item.field === 'commit_sha');
+  const reported = entry === undefined ? [] : `observed: entry #${entry}`;
+  const where = [thought_id ?? [], compared === undefined ? reported : evidenceText(compared)].flat().join(', ');
   return `${sha} ${branch === undefined ? '' : `on ${printable(branch)} `}(${where})`;
 }
 

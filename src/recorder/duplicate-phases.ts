@@ -1,8 +1,8 @@
 import type { Reader } from '../db/database.ts';
 import { type Entry, parseEntry } from '../integrity/index.ts';
 
-/** These clients run the hooks of Claude Code beside their own. */
-const CLIENTS_WITH_TWO_HOOKS: ReadonlySet<unknown> = new Set(['vscode', 'cursor', 'copilot-cli']);
+/** Codex runs the hooks of the user beside those of the project, the others those of Claude Code beside their own. */
+const CLIENTS_WITH_TWO_HOOKS: ReadonlySet<unknown> = new Set(['codex', 'vscode', 'cursor', 'copilot-cli']);
 const PHASES: ReadonlySet<unknown> = new Set(['session_start', 'stop', 'subagent_stop', 'session_end']);
 const MAX_DISTANCE_MS = 2000;
 

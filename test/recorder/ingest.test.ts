@@ -89,7 +89,7 @@ describe('the spool', () => {
     }),
   );
 
-  promiseTest('recorder/ingest', 'a stop that two hooks of VS Code report with different times is recorded once', () =>
+  promiseTest('recorder/ingest', 'a stop that two hooks of a client report at different times is recorded once', () =>
     withSpool(async ({ server, spool, report }) => {
       const stop = (ms: number, fields: object = {}) => {
         const at = new Date(Date.UTC(2026, 3, 8) + ms);
@@ -109,10 +109,15 @@ describe('the spool', () => {
       stop(2001, { agent_id: 'sub' });
       stop(2002, { hook_event_name: 'SessionEnd' });
       expect(await count()).toBe(4);
-      // Claude Code runs no hooks of others: two stops are two.
+      // Codex runs the hooks of the user beside those of the project.
+      const codex = { session_id: 's-3', turn_id: 't', model: 'm', timestamp: undefined };
+      stop(2500, codex);
+      stop(2507, codex);
+      expect(await count()).toBe(5);
+      // Claude Code runs one of two equal commands, and no hooks of others: two stops are two.
       stop(3000, { session_id: 's-2', timestamp: undefined });
       stop(3001, { session_id: 's-2', timestamp: undefined });
-      expect(await count()).toBe(6);
+      expect(await count()).toBe(7);
     }),
   );
 

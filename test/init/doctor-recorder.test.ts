@@ -118,6 +118,32 @@ describe('colibri doctor', () => {
     expect(diagnose(project).found).toMatchObject([{ status: 'ok' }]);
   });
 
+  promiseTest('record/doctor', 'a setting by which the client runs no hook', () => {
+    const project = makeProject(
+      { '.claude/settings.json': '{"disableAllHooks": true}', '.gemini/settings.json': '{"hooksConfig": {}}' },
+      { '.gemini/settings.json': '{"hooksConfig": {"enabled": false}}' },
+    );
+    const { stdout } = project.run('init', '--record', '--no-instructions');
+    const claude = '.claude/settings.json has disableAllHooks: true, so';
+    const gemini = '~/.gemini/settings.json has hooksConfig.enabled: false, so';
+    expect(stdout).toContain(`${claude} no hook of Colibri runs; remove that setting`);
+    expect(stdout).toContain(`${gemini} no hook of Colibri runs; remove that setting`);
+    const warnings = () =>
+      diagnose(project).found.flatMap(({ status, message }) => (status === 'ok' ? [] : [[status, message]]));
+    expect(warnings()).toEqual([
+      ['warn', `${claude} Claude Code runs no hook of Colibri`],
+      ['warn', `${gemini} Gemini CLI runs no hook of Colibri`],
+    ]);
+    const settings = project.readJson('.claude/settings.local.json') as object;
+    project.put('.claude/settings.local.json', JSON.stringify({ ...settings, disableAllHooks: false }));
+    const hooks = project.readJson('.gemini/settings.json') as object;
+    const hooksConfig = { enabled: true, disabled: ['colibri'] };
+    project.put('.gemini/settings.json', JSON.stringify({ ...hooks, hooksConfig }));
+    expect(warnings()).toEqual([
+      ['warn', '.gemini/settings.json has colibri in hooksConfig.disabled, so Gemini CLI runs no hook of Colibri'],
+    ]);
+  });
+
   promiseTest('record/doctor', 'hooks of the home folder, in projects with and without a ledger folder', () => {
     const project = makeProject();
     project.run('init', '--record', '--global', 'cursor');

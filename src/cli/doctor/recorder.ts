@@ -12,6 +12,7 @@ import { countDropped, countRejected, hasSpool, spoolOf, takeTestEvents } from '
 import { CLIENTS } from '../init/clients.ts';
 import { HOOK_TARGETS, type HookTarget } from '../init/hooks/hook-targets.ts';
 import { type InstalledHooks, readInstalledHooks } from '../init/hooks/installed-hooks.ts';
+import { findOffSwitch } from '../init/hooks/off-switch.ts';
 import { findOtherLedger, type OtherLedger } from '../init/hooks/other-ledger.ts';
 import { InitError } from '../init/init-error.ts';
 import type { Site } from '../init/plan.ts';
@@ -85,9 +86,19 @@ async function checkTarget(target: HookTarget, site: Site, options: CheckOptions
     return [warn(CHECK, `${path} does not report ${installed.missing.join(', ')}`, fix)];
   const events = plural(installed.lines.length, 'command');
   return [
+    ...warnOfOffSwitch(target, options),
     ...warnOfOtherLedgers(target, options),
     ok(CHECK, `${path}: a test event passed through ${events} to ${options.spool}`),
   ];
+}
+
+/** The command works, and the client does not run it. */
+function warnOfOffSwitch(target: HookTarget, options: CheckOptions): Finding[] {
+  const found = findOffSwitch(target, options);
+  const names = CLIENTS.filter(({ id }) => target.clients.includes(id)).map(({ name }) => name);
+  return found === undefined
+    ? []
+    : [warn(CHECK, `${found}, so ${names.join(' and ')} runs no hook of Colibri`, 'remove that setting')];
 }
 
 /** A server that a variable leads to another ledger never reads what the hooks report here. */

@@ -1,9 +1,11 @@
 import { LEDGER } from '../../db/locate.ts';
+import { findHomeFolder } from '../../home-folder.ts';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
 import type { ServerEntry } from './formats/config-format.ts';
 import { applyEdits, invertEdits, type TextEdit } from './formats/text-edit.ts';
 import { findTargets, type HookTarget, targetPath } from './hooks/hook-targets.ts';
+import { findOffSwitch } from './hooks/off-switch.ts';
 import { findOtherLedger } from './hooks/other-ledger.ts';
 import { type PlannedFile, planHooks } from './hooks/plan-hooks.ts';
 import { planInstructions } from './instructions.ts';
@@ -94,9 +96,14 @@ function planRecording(
       return nextStep === undefined ? [] : [{ id, name, nextStep }];
     });
     if (isRecording) recording.push(...users);
-    if (isRecording) notes.push(...noteOtherLedgers(site, target, configs, clients));
+    if (isRecording) notes.push(...noteOffSwitch(site, target), ...noteOtherLedgers(site, target, configs, clients));
   }
   return { configs: [...configs.values()], recording };
+}
+
+function noteOffSwitch({ root, isGlobal }: Site, target: HookTarget): string[] {
+  const found = findOffSwitch(target, isGlobal ? { root, home: root } : { root, home: findHomeFolder() });
+  return found === undefined ? [] : [`${found}, so no hook of Colibri runs; remove that setting`];
 }
 
 /** Hooks do not get the variables of a server. One that is set up anew has none. */

@@ -1,5 +1,6 @@
 import type { Client, LaunchCommand } from '../clients.ts';
 import { type HookLine, hookLine } from './hook-command.ts';
+import { type OffSwitch, switchOff, switchOffByName } from './off-switch.ts';
 
 /** A file by which clients learn which command gets their events. */
 export interface HookTarget {
@@ -10,6 +11,9 @@ export interface HookTarget {
   readonly global: string;
   /** A plug-in is a program of its own; the others have lists of commands. */
   readonly lists: HookLists | undefined;
+  /** Settings that keep its clients from running hooks, and the files of a project for them, the strongest first. */
+  readonly offSwitches?: readonly OffSwitch[];
+  readonly settings?: readonly string[];
   /** What its users must still do. */
   readonly nextSteps: Readonly<Record<string, string>>;
 }
@@ -50,6 +54,8 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
       () => [],
       (event, { shell }) => grouped(event, { type: 'command', command: shell, timeout: TIMEOUT_S }),
     ),
+    offSwitches: [switchOff(['disableAllHooks'], true)],
+    settings: ['.claude/settings.local.json', '.claude/settings.json'],
     nextSteps: { 'claude-code': 'restart claude; /hooks then lists the command' },
   },
   {
@@ -90,6 +96,11 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
       (event, { shell }) =>
         grouped(event, { name: 'colibri', type: 'command', command: shell, timeout: TIMEOUT_S * 1000 }),
     ),
+    offSwitches: [
+      switchOff(['hooksConfig', 'enabled'], false),
+      switchOffByName(['hooksConfig', 'disabled'], 'colibri'),
+    ],
+    settings: ['.gemini/settings.json'],
     nextSteps: { gemini: 'restart gemini and trust the folder; /hooks then lists the command' },
   },
   {

@@ -68,6 +68,7 @@ export const PREFIXED: readonly PrefixedToken[] = [
   token('rnd_ vca_ vci_ vck_ vcp_ vcr_ fo1_ fm1 fm2', '\\b(?:rnd|vc[aikpr]|fo1|fm[12][ar]?)_[\\w+/=-]{20,}'),
   // Netlify
   token('nfp_ nfc_ nfo_ nfu_ nfb_', '\\bnf[pcoub]_[A-Za-z0-9]{20,}'),
+  // RubyGems, Pulumi, Tailscale, LangSmith
   token(
     'rubygems_ pul- tskey- lsv2_',
     'rubygems_[a-f0-9]{40,}|\\bpul-[a-f0-9]{40,}|tskey-[a-z]{3,12}-[\\w-]{16,}|lsv2_(?:pt|sk)_\\w{20,}',

@@ -2,3 +2,6 @@
 export class BadFormat extends Error {
   override name = 'BadFormat';
 }
+
+/** A checkpoint that no given key has signed. The file may be sound, and the key another one. */
+export class UnknownSigner extends BadFormat {}

@@ -1,4 +1,4 @@
-export { BadFormat } from './bad-format.ts';
+export { BadFormat, UnknownSigner } from './bad-format.ts';
 export { disclosedDefect } from './bundle/disclosed.ts';
 export {
   BUNDLE_FORMAT,

@@ -82,6 +82,8 @@ describe('bundles', () => {
     const judged = await verify(project.path('redacted'), '--key', key);
     expect(judged).toMatchObject({ status: 0 });
     expect(holding(judged, 'completeness')).toBe('yes');
+    const content = judged.claims?.find(({ about }) => about === 'content');
+    expect(content?.says).toMatch(/^no content is here: that of \d+ entries is left out on purpose$/);
   });
 
   for (const { name, bundle, change, status } of FORGERIES)
@@ -96,9 +98,9 @@ describe('bundles', () => {
     const other = new SigningProject();
     await other.colibri('add', 'one');
     const { stdout } = await other.colibri('key');
-    expect(await verify(file, '--key', stdout.trim())).toMatchObject({
+    expect(await project.colibri('verify', file, '--key', stdout.trim())).toMatchObject({
       status: 3,
-      message: expect.stringContaining('none of the given keys') as string,
+      stderr: expect.stringMatching(/none of the given keys has signed the checkpoint; ask its owner for/) as string,
     });
     expect(await project.colibri('verify', '--key', key)).toMatchObject({ status: 3 });
   });
@@ -113,6 +115,21 @@ describe('bundles', () => {
         status: 3,
         stderr: expect.stringMatching(/no folder .*none; create it first/) as string,
       });
+  });
+
+  promiseTest('bundle/strict', 'a file of another kind is named as one', async () => {
+    for (const text of [
+      '',
+      'garbage',
+      '# notes\n\nof a person\n',
+      `\u{feff}${readFileSync(project.path('ledger'), 'utf8')}`,
+    ]) {
+      writeFileSync(project.path('other'), text);
+      expect(await verify(project.path('other'), '--key', key), text.slice(0, 9)).toMatchObject({
+        status: 3,
+        message: expect.stringContaining('other: it is neither a bundle nor a proof; expected') as string,
+      });
+    }
   });
 
   promiseTest('bundle/refused', 'a device without an end, a folder, a file that is not there', async () => {

@@ -8,6 +8,7 @@ import {
   findPacked,
   parseVerifierKey,
   type TrustedKeys,
+  UnknownSigner,
   verifyBytes,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
@@ -18,6 +19,11 @@ import { assertCertificates } from '../witnesses/openssl.ts';
 
 /** A string of Node holds about half a gigabyte. */
 const MAX_BYTES = 500_000_000;
+
+const OTHER_FORMAT = `expected ${BUNDLE_FORMAT} or a page with one in it, a tlog-proof, a COSE receipt or a DSSE envelope`;
+/** A bundle has the entries of rotations, a proof has one entry. */
+const OTHER_KEY =
+  'ask its owner for the output of colibri key; after colibri key rotate, a proof of one record needs the new key';
 
 /** What the reader of a file believes and requires. */
 export interface FileTrust {
@@ -75,9 +81,8 @@ function judge(file: string, keys: TrustedKeys): BundleReport {
     return verifyBytes(packed === undefined ? bytes : unpack(packed), keys);
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
-    throw new CommandError('bad input', `${file}: ${error.message}`, {
-      advice: `expected ${BUNDLE_FORMAT} or a page with one in it, a tlog-proof, a COSE receipt or a DSSE envelope`,
-    });
+    const advice = error instanceof UnknownSigner ? OTHER_KEY : OTHER_FORMAT;
+    throw new CommandError('bad input', `${file}: ${error.message}`, { advice });
   }
 }
 

@@ -1,3 +1,4 @@
+import { BadFormat } from '../bad-format.ts';
 import { isCose, verifyReceipt } from '../envelopes/cose-receipt.ts';
 import { isDsse, verifyDsse } from '../envelopes/dsse.ts';
 import { proveBundle } from './fast/prove-bundle.ts';
@@ -5,6 +6,9 @@ import { parseBundle } from './format.ts';
 import { verifyProofFile } from './proof-file.ts';
 import { decodeUtf8 } from './utf8.ts';
 import { type BundleReport, type Finding, type TrustedKeys, verifyBundle } from './verify.ts';
+
+/** Of a tlog-proof of any version. */
+const PROOF_START = 'c2sp.org/tlog-proof';
 
 /**
  * Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. The entries
@@ -18,7 +22,9 @@ export function verifyBytes(file: Uint8Array, keys: TrustedKeys): BundleReport {
 /** The same for a file that is text, by the reference alone. */
 export function verifyText(text: string, keys: TrustedKeys): BundleReport {
   if (text.startsWith('{"checkpoint":')) return verifyBundle(parseBundle(text), keys);
-  return isDsse(text) ? verifyDsse(text, keys) : verifyProofFile(text, keys);
+  if (isDsse(text)) return verifyDsse(text, keys);
+  if (!text.startsWith(PROOF_START)) throw new BadFormat('it is neither a bundle nor a proof');
+  return verifyProofFile(text, keys);
 }
 
 export const FINDING_WORDS: Readonly<Record<Finding['holds'], string>> = {

@@ -164,9 +164,15 @@ function checkContent(
 
 /** Of contents that are what was recorded, and of those that are not here. */
 export function contentFinding(head: BundleHead, shown: number, hidden: number): Finding {
-  const why = head.redacted ? 'left out on purpose' : 'not disclosed';
-  const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
-  return { about: 'content', holds: 'yes', says: `the content of ${countText(shown)} is what was recorded${rest}` };
+  return { about: 'content', holds: 'yes', says: contentText(head, shown, hidden) };
+}
+
+function contentText({ redacted }: BundleHead, shown: number, hidden: number): string {
+  const why = redacted ? 'left out on purpose' : 'not disclosed';
+  if (shown > 0)
+    return `the content of ${countText(shown)} is what was recorded${hidden === 0 ? '' : `; that of ${hidden} is ${why}`}`;
+  // Not "0 entries are what was recorded", which sounds like a proof.
+  return hidden === 0 ? 'no entry here has content' : `no content is here: that of ${countText(hidden)} is ${why}`;
 }
 
 export function sessionFinding({ sessionId, records, sealed, hasRoot }: SealedSession): Finding {

@@ -1,4 +1,4 @@
-import { BadFormat } from '../bad-format.ts';
+import { BadFormat, UnknownSigner } from '../bad-format.ts';
 import { bytesOfHex, hexOfBytes } from '../hex.ts';
 import { EMPTY_ROOT } from '../merkle.ts';
 import type { Digest } from '../sha256.ts';
@@ -75,7 +75,7 @@ export function verifyCheckpoint(
   const witnesses = distinctKeys(keys.witnesses ?? []).filter((key) => key.type === 'cosignature');
   const verified = verifyNote(checkpoint.note, [...log, ...witnesses]);
   const signers = verified.map(({ key }) => key).filter((key) => key.type === 'note');
-  if (signers.length === 0) throw new BadFormat('none of the given keys has signed the checkpoint');
+  if (signers.length === 0) throw new UnknownSigner('none of the given keys has signed the checkpoint');
   const cosigned = verified.filter(({ key }) => key.type === 'cosignature');
   const missing = witnesses.filter((each) => !cosigned.some(({ key }) => key === each));
   return { ...checkpoint, signers, witnesses: cosigned, quorum: keys.quorum ?? witnesses.length, missing };

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Verifies what Colibri recorded, without Colibri: a bundle, a proof file, or a whole ledger in SQLite.
+"""Verifies what Colibri recorded, without Colibri: a bundle, a proof of one record, or a whole ledger in SQLite.
 
-    verify.py FILE --key KEY [--witness KEY] [--json]     a bundle of `colibri export`, a proof of `colibri prove`
+    verify.py FILE --key KEY [--witness KEY] [--json]     what `colibri export` or `colibri prove` wrote, in any format
     verify.py LEDGER.db [--json]                          the SQLite file of a ledger
 
 Written from docs/proof-format.md alone; the names of its sections are the headings below. Needs Python 3.9 and nothing
@@ -13,12 +13,14 @@ from __future__ import annotations
 import argparse
 import base64
 import calendar
+import gzip
 import hashlib
 import json
 import math
 import re
 import sqlite3
 import sys
+import zlib
 from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -700,8 +702,7 @@ def parse_line(source: str, form: Form) -> Any:
 class Record:
     """One entry of a bundle."""
 
-    def __init__(self, source: str) -> None:
-        value = parse_line(source, BUNDLED)
+    def __init__(self, value: dict[str, Any]) -> None:
         self.index: int = value["index"]
         self.leaf = leaf_hash(value["entry"])
         self.fields = parse_entry(value["entry"])
@@ -737,7 +738,7 @@ def verify_bundle(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[C
     entries_end = 1 + head["entry_count"]
     if len(lines) != entries_end + head["hash_count"]:
         refuse("another number of lines than the first one announces")
-    records = [Record(each) for each in lines[1:entries_end]]
+    records = [Record(parse_line(each, BUNDLED)) for each in lines[1:entries_end]]
     hashes = [parse_line(each, digest) for each in lines[entries_end:]]
     trusted = {key.text: key for key in keys}
     for fields in (record.fields for record in records if record.fields["kind"] == "key.added"):
@@ -758,7 +759,7 @@ def verify_proof(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[Ch
     if not divider or lines.pop(0) != "c2sp.org/tlog-proof@v1" or not lines or not lines[0].startswith("extra "):
         refuse("neither a bundle nor a tlog-proof of an entry")
     try:
-        record = Record(decode_base64(lines.pop(0)[6:]).decode())
+        record = Record(parse_line(decode_base64(lines.pop(0)[6:]).decode(), BUNDLED))
     except UnicodeDecodeError:
         refuse("extra data that is not UTF-8")
     if not lines or lines.pop(0) != f"index {record.index}" or len(lines) > 53:
@@ -767,9 +768,13 @@ def verify_proof(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[Ch
     if any(len(each) != 64 for each in path):
         refuse("a hash that does not have 32 bytes")
     checkpoint = Checkpoint(note, keys, witnesses)
+    return checkpoint, judge_inclusion(record, path, checkpoint)
+
+
+def judge_inclusion(record: Record, path: Sequence[str], checkpoint: Checkpoint) -> Claims:
     if not is_included(record.leaf, record.index, checkpoint.size, path, checkpoint.root):
-        return checkpoint, [("checkpoint", "yes"), ("inclusion", "no")]
-    return checkpoint, claims_of([record], checkpoint, is_since=False)
+        return [("checkpoint", "yes"), ("inclusion", "no")]
+    return claims_of([record], checkpoint, is_since=False)
 
 
 def claims_of(records: Sequence[Record], checkpoint: Checkpoint, is_since: bool) -> Claims:
@@ -848,6 +853,168 @@ def judge_chains(records: Sequence[Record]) -> list[str]:
             return ["no"]
         is_linked = True
     return ["yes"] if is_linked else []
+
+
+
+# --- COSE receipts ----------------------------------------------------------------------------------------------------
+
+CBOR_DEPTH = 8
+
+
+def cbor_head(major: int, argument: int) -> bytes:
+    for info, width in ((24, 1), (25, 2), (26, 4), (27, 8)):
+        if argument >= 24 and argument < 1 << 8 * width:
+            return bytes([major << 5 | info]) + argument.to_bytes(width, "big")
+    return bytes([major << 5 | argument])
+
+
+def decode_cbor(data: bytes) -> Any:
+    value, end = read_cbor(data, 0, CBOR_DEPTH)
+    return value if end == len(data) else refuse("bytes after the end of a CBOR value")
+
+
+def read_cbor(data: bytes, begin: int, depth: int) -> tuple[Any, int]:
+    """One value and where it ends. Every value has one encoding: the shortest, with the keys of maps in order."""
+    first = data[begin : begin + 1] or refuse("a CBOR value that is cut")
+    major, info = first[0] >> 5, first[0] & 31
+    at = begin + 1 + (1 << info - 24 if 24 <= info < 28 else 0)
+    argument = info if info < 24 else int.from_bytes(data[begin + 1 : at], "big")
+    if depth == 0 or at > len(data) or argument > MAX_SAFE or cbor_head(major, argument) != data[begin:at]:
+        refuse("not a CBOR value in its deterministic encoding")
+    if major < 2:
+        return (argument if major == 0 else -1 - argument), at
+    if major < 4:
+        if at + argument > len(data):
+            refuse("a CBOR value that is cut")
+        held = data[at : at + argument]
+        return (held if major == 2 else held.decode()), at + argument
+    if major == 4:
+        items = []
+        for _ in range(argument):
+            item, at = read_cbor(data, at, depth - 1)
+            items.append(item)
+        return items, at
+    if major == 5:
+        pairs: dict[int, Any] = {}
+        before = b""
+        for _ in range(argument):
+            key, end = read_cbor(data, at, depth - 1)
+            if not isinstance(key, int) or data[at:end] <= before:
+                refuse("a CBOR map with keys that are not numbers in order")
+            before = data[at:end]
+            pairs[key], at = read_cbor(data, end, depth - 1)
+        return pairs, at
+    return (None, at) if first == b"\xf6" else refuse("a CBOR value of another type")
+
+
+def values_of(value: Any, labels: Sequence[int]) -> list[Any]:
+    if not isinstance(value, dict) or value.keys() != set(labels):
+        refuse("a header with other labels")
+    return [value[label] for label in labels]
+
+
+def typed(value: Any, type_: type) -> Any:
+    return value if type(value) is type_ else refuse("a header with a value of another type")
+
+
+def verify_receipt(data: bytes, keys: list[Key], witnesses: list[Key]) -> tuple[Checkpoint, Claims]:
+    parts = decode_cbor(data[1:])
+    if not isinstance(parts, list) or len(parts) != 4 or parts[2] is not None:
+        refuse("not a COSE_Sign1 with a detached payload")
+    header, signature = typed(parts[0], bytes), typed(parts[3], bytes)
+    algorithm, key_id, cwt_claims, structure = values_of(decode_cbor(header), (1, 4, 15, 395))
+    (issuer,) = values_of(cwt_claims, (1,))
+    proofs, note, source = values_of(parts[1], (396, -65537, -65538))
+    (encoded,) = values_of(proofs, (-1,))
+    if algorithm != -8 or structure != 1 or not isinstance(encoded, list) or len(encoded) != 1:
+        refuse("not a receipt of RFC9162_SHA256 by Ed25519 with one proof")
+    proof = decode_cbor(typed(encoded[0], bytes))
+    if not isinstance(proof, list) or len(proof) != 3 or not 1 <= len(typed(proof[2], list)) <= 53:
+        refuse("not an inclusion proof")
+    path = [typed(each, bytes).hex() for each in proof[2]]
+    record = Record(parse_line(typed(source, str), BUNDLED))
+    checkpoint = Checkpoint(typed(note, str), keys, witnesses)
+    found = (proof[0], proof[1], typed(issuer, str))
+    if found != (checkpoint.size, record.index, checkpoint.origin) or any(len(each) != 64 for each in path):
+        refuse("a proof of another size, index or log, or with a hash that does not have 32 bytes")
+    root = bytes.fromhex(checkpoint.root)
+    signed = [b"\x84", cbor_head(3, 10), b"Signature1", cbor_head(2, len(header)), header, b"\x40", cbor_head(2, 32), root]
+    envelope = judge_envelope(checkpoint, typed(key_id, bytes).hex(), b"".join(signed), signature)
+    return checkpoint, with_envelope(judge_inclusion(record, path, checkpoint), envelope)
+
+
+def judge_envelope(checkpoint: Checkpoint, key_id: str, message: bytes, signature: bytes) -> str:
+    signers = [key for key in map(Key, checkpoint.signers) if key.id == key_id]
+    return "yes" if signers and is_signed(signers[0].public, message, signature) else "no"
+
+
+def with_envelope(claims: Claims, envelope: str) -> Claims:
+    return [claims[0], ("envelope", envelope), *claims[1:]]
+
+
+# --- DSSE envelopes ---------------------------------------------------------------------------------------------------
+
+MEDIA_TYPE = "application/vnd.in-toto+json"
+FORMS.update(
+    {
+        "media": one_of(MEDIA_TYPE),
+        "signature-list": list_of(shaped("keyid:text sig:text"), 1, least=1),
+        "statement-type": one_of("https://in-toto.io/Statement/v1"),
+        "predicate-type": one_of("https://github.com/colibri-mcp/colibri/inclusion-proof/v1"),
+        "sha256": shaped("sha256:digest"),
+        "bundled": BUNDLED,
+        "path": list_of(digest, 53),
+    }
+)
+FORMS["subjects"] = list_of(shaped("name:text digest:sha256"), 1, least=1)
+FORMS["inclusion"] = shaped("checkpoint:text entry:bundled path:path")
+ENVELOPE = shaped("payload:text payloadType:media signatures:signature-list")
+STATEMENT = shaped("_type:statement-type subject:subjects predicateType:predicate-type predicate:inclusion")
+
+
+def verify_envelope(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[Checkpoint, Claims]:
+    if not source.endswith("\n"):
+        refuse("an envelope ends with a line feed")
+    envelope = parse_line(source[:-1], ENVELOPE)
+    payload, (signature,) = decode_base64(envelope["payload"]), envelope["signatures"]
+    statement = parse_line(payload.decode(), STATEMENT)
+    proof, (subject,) = statement["predicate"], statement["subject"]
+    record = Record(proof["entry"])
+    checkpoint = Checkpoint(proof["checkpoint"], keys, witnesses)
+    hash_ = sha256(proof["entry"]["entry"].encode())
+    if subject != {"name": f"{checkpoint.origin}#{record.index}", "digest": {"sha256": hash_}}:
+        refuse("a statement about something else than the entry")
+    message = f"DSSEv1 {len(MEDIA_TYPE)} {MEDIA_TYPE} {len(payload)} ".encode() + payload
+    holds = judge_envelope(checkpoint, signature["keyid"], message, decode_base64(signature["sig"]))
+    return checkpoint, with_envelope(judge_inclusion(record, proof["path"], checkpoint), holds)
+
+
+# --- Pages ------------------------------------------------------------------------------------------------------------
+
+PAGE_START = b"<!doctype html>"
+BUNDLE_TAG = re.compile('<script type="text/plain" id="bundle" data-view="(?:claims|board)">')
+
+
+def unpack_page(data: bytes) -> bytes:
+    _, *after = BUNDLE_TAG.split(data.decode())
+    packed, end, _ = (after or [""])[0].partition("</script>")
+    if len(after) != 1 or not end:
+        refuse("a page with no bundle, or with more than one")
+    try:
+        return gzip.decompress(decode_base64(packed))
+    except (OSError, EOFError, zlib.error):
+        refuse("a page with a bundle that is damaged")
+
+
+def verify_file(data: bytes, keys: list[Key], witnesses: list[Key]) -> tuple[Checkpoint, Claims]:
+    if data.startswith(PAGE_START):
+        data = unpack_page(data)
+    if data.startswith(b"\xd2"):
+        return verify_receipt(data, keys, witnesses)
+    source = data.decode()
+    if source.startswith('{"checkpoint":'):
+        return verify_bundle(source, keys, witnesses)
+    return (verify_envelope if source.startswith("{") else verify_proof)(source, keys, witnesses)
 
 
 # --- The ledger file --------------------------------------------------------------------------------------------------
@@ -1440,12 +1607,7 @@ def examine(path: Path, keys: Sequence[str], witnesses: Sequence[str]) -> dict[s
         trusted, watching = [Key(key) for key in keys], [Key(key) for key in dict.fromkeys(witnesses)]
         if any(key.type != b"\x04" for key in watching):
             raise Verdict("bad input", "a key of --witness is not that of a witness; pass keys of the log as --key")
-        data = path.read_bytes()
-        if data.startswith((b"\xd2", b'{"payload":')):
-            raise Verdict("cannot tell", "COSE receipts and DSSE envelopes are beyond this program; run colibri verify")
-        source = data.decode()
-        verify = verify_bundle if source.startswith('{"checkpoint":') else verify_proof
-        checkpoint, claims = verify(source, trusted, watching)
+        checkpoint, claims = verify_file(path.read_bytes(), trusted, watching)
     except (OSError, UnicodeDecodeError, BadFormat) as error:
         raise Verdict("bad input", f"{path}: {error}") from None
     except sqlite3.DatabaseError as error:

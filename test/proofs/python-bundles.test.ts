@@ -2,14 +2,25 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect } from 'vitest';
-import { BadFormat, encodeEntry, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
+import {
+  BadFormat,
+  embeddingTags,
+  encodeEntry,
+  findPacked,
+  formatDsse,
+  formatReceipt,
+  parseVerifierKey,
+  verifyBytes,
+} from '../../src/integrity/index.ts';
 import { sampleInputs, TARGETS } from '../fuzz/fuzz.ts';
 import { VALUES } from '../fuzz/hostile-values.ts';
 import { signLog, WITH_CONTENT } from '../fuzz/sample-log.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sizeOf } from '../support/properties.ts';
 import { buildRuleLedger, openFile } from '../support/sample-ledgers.ts';
+import { signingKey } from '../support/signing-key.ts';
 import { judgeInPython } from './fixtures/python-verifier.ts';
 import { readSignedLog, SignedLog } from './fixtures/signed-log.ts';
 
@@ -18,9 +29,11 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 type Judged = { readonly verdict: string; readonly claims?: readonly string[] };
 
-function judgeInNode(text: string, key: string): Judged {
+function judgeInNode(file: string | Buffer, key: string): Judged {
   try {
-    const { claims } = verifyText(text, { log: [parseVerifierKey(key)] });
+    const bytes = Buffer.from(file as string);
+    const packed = findPacked(bytes);
+    const { claims } = verifyBytes(packed === undefined ? bytes : gunzipSync(packed), { log: [parseVerifierKey(key)] });
     const verdict = claims.some(({ holds }) => holds === 'no') ? 'tampered' : 'whole';
     return { verdict, claims: claims.map(({ about, holds }) => `${about}: ${holds}`) };
   } catch (error) {
@@ -30,18 +43,18 @@ function judgeInNode(text: string, key: string): Judged {
 }
 
 /** Both verifiers must say the same about each file, claim by claim. Returns the verdicts. */
-function compare(texts: readonly string[], key: string): string[] {
+function compare(texts: readonly (string | Buffer)[], key: string): string[] {
   const files = texts.map((text, place) => {
     const file = join(folder, `bundle-${place}`);
     writeFileSync(file, text);
     return file;
   });
-  const node = texts.map((text) => judgeInNode(text.toWellFormed(), key));
+  const node = texts.map((text) => judgeInNode(text, key));
   const python = judgeInPython(files.map((file) => [file, key]))?.map(({ verdict, claims }): Judged => {
     return { verdict, ...(claims && { claims: claims.map(({ about, holds }) => `${about}: ${holds}`) }) };
   });
   for (const [place, report] of (python ?? node).entries())
-    expect(report, texts[place]?.slice(0, 3000)).toEqual(node[place]);
+    expect(report, texts[place]?.toString('latin1').slice(0, 3000)).toEqual(node[place]);
   return node.map(({ verdict }) => verdict);
 }
 
@@ -66,12 +79,55 @@ describe('examples/verify.py on bundles and proofs', () => {
 
   promiseTest('format/python', 'that were changed', () => {
     const count = sizeOf({ test: 80, torture: 5000 });
-    const texts = TARGETS.filter(({ name }) => name === 'bundle' || name === 'proof-file').flatMap((target) =>
-      sampleInputs(target, 6962, count),
+    const encodings = {
+      bundle: 'utf8',
+      'proof-file': 'utf8',
+      'dsse-envelope': 'utf8',
+      'cose-receipt': 'latin1',
+    } as const;
+    const files = Object.entries(encodings).flatMap(([name, encoding]) =>
+      TARGETS.filter((target) => target.name === name).flatMap((target) =>
+        sampleInputs(target, 6962, count).map((text) => Buffer.from(text, encoding)),
+      ),
     );
-    // A file in another envelope is beyond the program in Python.
-    const own = texts.filter((text) => !text.startsWith('{"payload":') && text.isWellFormed());
-    expect([...new Set(compare(own, signLog().key))].toSorted()).toEqual(['bad input', 'tampered', 'whole']);
+    expect([...new Set(compare(files, signLog().key))].toSorted()).toEqual(['bad input', 'tampered', 'whole']);
+  });
+
+  promiseTest('format/python', 'in a COSE receipt, in a DSSE envelope and in a page', () => {
+    const log = signLog();
+    const [key, signer] = [parseVerifierKey(log.key), signingKey(2)];
+    const sign = (message: Uint8Array) => signer.signBytes(message);
+    const other = (message: Uint8Array) => signingKey(1).signBytes(message);
+    const none = () => new Uint8Array(5);
+    const proof = log.inclusion(7);
+    const forged = { ...proof, path: proof.path.toReversed() };
+    const envelopes = [formatReceipt, formatDsse].flatMap((format) =>
+      [sign, other, none].map((by) => format(proof, key, by)).concat(format(forged, key, sign)),
+    );
+    const sound = ['whole', 'tampered', 'tampered', 'tampered'];
+    expect(
+      compare(
+        envelopes.map((file) => Buffer.from(file as string)),
+        log.key,
+      ),
+    ).toEqual([...sound, ...sound]);
+    const longest = { ...proof, path: Array.from({ length: 54 }, () => '0'.repeat(64)) };
+    const tooLong = [formatReceipt(longest, key, sign), formatDsse(longest, key, sign)];
+    expect(
+      compare(
+        tooLong.map((file) => Buffer.from(file as string)),
+        log.key,
+      ),
+    ).toEqual(['bad input', 'bad input']);
+    const [begin, end] = embeddingTags('board');
+    const bundle = `${begin}${gzipSync(log.bundle()).toString('base64')}${end}`;
+    const pages = [bundle, bundle + bundle, '', bundle.replace(end, '')];
+    expect(
+      compare(
+        pages.map((body) => `<!doctype html><p>${body}</p>`),
+        log.key,
+      ),
+    ).toEqual(['whole', 'bad input', 'bad input', 'bad input']);
   });
 
   promiseTest('format/python', 'with any value as a content that the key has signed', () => {

@@ -64,10 +64,13 @@ async function askWitness(
   const checkpoint = parseCheckpoint(text);
   const known = findCosigned(ledgerId, witness.key)?.size ?? 0;
   // A checkpoint that another server has had cosigned may be larger than this one.
-  let answer = await submit(witness, checkpoint, Math.min(known, checkpoint.size), options);
+  const oldSize = Math.min(known, checkpoint.size);
+  let answer = await submit(witness, checkpoint, oldSize, options);
   if (answer.status === 409) {
+    assertSameRoot(answer, oldSize, checkpoint);
     const seen = await readSeenSize(answer, checkpoint, options.database);
     answer = await submit(witness, checkpoint, seen, options);
+    if (answer.status === 409) assertSameRoot(answer, seen, checkpoint);
   }
   assertAccepted(answer, checkpoint);
   const { signature, time } = readCosignature(answer, checkpoint, witness.key);
@@ -94,21 +97,30 @@ async function submit(
   });
 }
 
+/**
+ * A conflict about a request whose two sizes are equal is about the root, unless the witness knows a third size by now.
+ * The specification asks for the size in the answer only if sizes differ.
+ */
+function assertSameRoot(answer: HttpAnswer, oldSize: number, { size }: SignedCheckpoint): void {
+  if (oldSize === size && (parseSeenSize(answer) ?? size) === size)
+    throw new Disagreement(`has cosigned a log of ${size} entries with other entries than this one`);
+}
+
 /** How many entries of this log the witness has seen. */
-async function readSeenSize(
-  { body, type }: HttpAnswer,
-  { size }: SignedCheckpoint,
-  database: Database,
-): Promise<number> {
-  const text = body.toString('utf8');
-  if (!type.startsWith('text/x.tlog.size') || !text.endsWith('\n'))
-    throw new BadFormat('reports a conflict without the size that it knows');
-  const seen = parseSize(text.slice(0, -1), 'the size that the witness knows');
+async function readSeenSize(answer: HttpAnswer, { size }: SignedCheckpoint, database: Database): Promise<number> {
+  const seen = parseSeenSize(answer);
+  if (seen === undefined) throw new BadFormat('reports a conflict without the size that it knows');
   if (seen <= size) return seen;
   const present = await database.read(readSize);
   if (seen > present)
     throw new Disagreement(`has seen ${seen} entries of this log, which has ${present}: entries were removed`);
   throw new AdvisedError(`has already cosigned a larger log of ${seen} entries`, { advice: 'ask again' });
+}
+
+function parseSeenSize({ body, type }: HttpAnswer): number | undefined {
+  const text = body.toString('utf8');
+  if (!type.startsWith('text/x.tlog.size') || !text.endsWith('\n')) return undefined;
+  return parseSize(text.slice(0, -1), 'the size that the witness knows');
 }
 
 function assertAccepted({ status }: HttpAnswer, { size }: SignedCheckpoint): void {

@@ -130,24 +130,34 @@ describe('a witness', () => {
     expect(forked).toMatchObject({ status: 1, stdout: expect.stringContaining('does not accept') as string });
   });
 
-  promiseTest('witness/disagrees', 'cosigns one of two histories, and the reader of the other sees it', async () => {
-    const { project, witness, key } = await createWitnessed();
-    const config = project.mkdir('other-config');
-    cpSync(join(project.config, 'colibri'), join(config, 'colibri'), { recursive: true });
-    rmSync(join(config, 'colibri', 'checkpoints'), { recursive: true, force: true });
-    const saved = project.save();
-    await project.colibri('add', 'for the first reader');
-    await project.colibri('export', '--all', '--out', project.path('first'));
-    project.rollBackTo(saved);
-    const env = { ...project.env, XDG_CONFIG_HOME: config };
-    await project.runWith({ env }, 'add', 'for the second reader');
-    const { stderr } = await project.runWith({ env }, 'export', '--all', '--out', project.path('second'));
-    expect(stderr).toContain('does not accept');
-    const trust = ['--key', key, '--witness', witness.vkey];
-    expect(await judge(project, project.path('first'), ...trust)).toMatchObject({ status: 0 });
-    expect(await judge(project, project.path('second'), ...trust)).toMatchObject({ status: 1 });
-  });
+  for (const namesSize of [false, true])
+    promiseTest(
+      'witness/disagrees',
+      `cosigns one of two histories of a size, and answers the other ${namesSize ? 'with' : 'without'} it`,
+      () => forkAtOneSize(namesSize),
+    );
 });
+
+/** The reader of the history that is not cosigned sees it, and so does the user who asks. */
+async function forkAtOneSize(namesSize: boolean): Promise<void> {
+  const { project, witness, key } = await createWitnessed();
+  witness.namesSizeOfFork = namesSize;
+  const config = project.mkdir('other-config');
+  cpSync(join(project.config, 'colibri'), join(config, 'colibri'), { recursive: true });
+  rmSync(join(config, 'colibri', 'checkpoints'), { recursive: true, force: true });
+  const saved = project.save();
+  await project.colibri('add', 'for the first reader');
+  await project.colibri('export', '--all', '--out', project.path('first'));
+  project.rollBackTo(saved);
+  const env = { ...project.env, XDG_CONFIG_HOME: config };
+  await project.runWith({ env }, 'add', 'for the second reader');
+  const { stderr } = await project.runWith({ env }, 'export', '--all', '--out', project.path('second'));
+  expect(stderr).toMatch(/has cosigned a log of \d+ entries with other entries/);
+  expect(await project.runWith({ env }, 'witness')).toMatchObject({ status: 1 });
+  const trust = ['--key', key, '--witness', witness.vkey];
+  expect(await judge(project, project.path('first'), ...trust)).toMatchObject({ status: 0 });
+  expect(await judge(project, project.path('second'), ...trust)).toMatchObject({ status: 1 });
+}
 
 describe('a server', () => {
   promiseTest('witness/background', 'asks after a sealed session and at its end, and shows the answers', async () => {

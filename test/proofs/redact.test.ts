@@ -114,6 +114,20 @@ describe('colibri redact', () => {
     expect((await project.colibri('verify')).status).toBe(0);
   });
 
+  promiseTest('redact/gone', 'the auditor of a session is gone from the call that named it, too', async () => {
+    const other = new SigningProject();
+    const agent = await other.openAgent('alice', other.env);
+    await call(agent, 'task_create', { title: 'one' });
+    await call(agent, 'audit_session_start', { task_id: 'T-0001', auditor_id: 'Jane Roe' });
+    await agent.close();
+    expect(await other.colibri('redact', 'A-0001', '--reason', 'names a person', '--yes')).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^entry \d+ is redacted.*\nentry \d+ is redacted/) as string,
+    });
+    expect(readFileSync(other.ledger, 'latin1')).not.toContain('Jane Roe');
+    expect(await other.colibri('verify')).toMatchObject({ status: 0 });
+  });
+
   promiseTest('redact/recorded', 'with the person, the entry and the reason', async () => {
     const rows = await query<{ idx: number; redacts: number; content: string; entry: string }>(
       'SELECT redactions.*, entry FROM redactions JOIN ledger_entries USING (idx)',

@@ -120,9 +120,10 @@ async function makePlan(db: Reader, record: string): Promise<Plan> {
       earlier.push({ entry, redaction });
       continue;
     }
-    const { disclosed } = await readRedactable(db, entry);
+    const { entry: fields, disclosed } = await readRedactable(db, entry);
     // A call that only moved the task repeats none of its texts.
-    if (!named.includes(entry) && textsIn(disclosed.text).length === 0) continue;
+    const isUpdate = fields.kind === 'action.enter' && fields['tool'] === 'task_update';
+    if (isUpdate && !named.includes(entry) && textsIn(disclosed.text).length === 0) continue;
     contents.push(disclosed);
     entries.push(entry);
   }

@@ -120,7 +120,7 @@ function refuse(message: string, advice: string): void {
     element(
       'div',
       { class: 'banner is-bad' },
-      element('strong', {}, 'This file cannot be judged. '),
+      element('strong', {}, 'This file cannot be judged: '),
       element('span', { class: 'data' }, `${message}.`),
       ` ${advice}`,
     ),
@@ -163,11 +163,11 @@ function describeTrust(found: Judgment & { state: 'judged' }): void {
 
 function describeLog({ report }: Judgment & { state: 'judged' }): void {
   const { origin, size, root } = report.checkpoint;
-  const number = (value: number) => value.toLocaleString('en');
+  const count = (value: number) => (value === 1 ? '1 entry' : `${value.toLocaleString('en')} entries`);
   const pairs: readonly (readonly [string, Node])[] = [
     ['Log', element('code', { class: 'data' }, origin)],
-    ['Signed size', element('span', {}, `${number(size)} entries`)],
-    ['Proved here', element('span', {}, `${number(report.entries.length)} entries`)],
+    ['Signed size', element('span', {}, count(size))],
+    ['Proved here', element('span', {}, count(report.entries.length))],
     ['Root', shortHash(root)],
   ];
   replaceContent(

@@ -132,7 +132,7 @@ describe('the claims of the page', () => {
         await verifier.give(file('ledger'), key);
         await verifier.page.evaluate('Blob.prototype.arrayBuffer = () => Promise.reject(new RangeError("no memory"))');
         await verifier.give(file('task'), key);
-        expect(await verifier.text('#problem')).toContain('This file cannot be judged. no memory.');
+        expect(await verifier.text('#problem')).toContain('This file cannot be judged: no memory.');
         expect(await verifier.report()).toBeUndefined();
       });
     },
@@ -283,6 +283,22 @@ describe('what a thought says', () => {
 });
 
 describe('the page for everyone', () => {
+  promiseTest('redact/shown', 'on the page, with who and when', async () => {
+    await project.colibri('redact', '\u0398-0001', '--reason', 'names a person', '--as', 'ada', '--yes');
+    await project.colibri('redact', 'A-0001', '--reason', 'names a person', '--as', 'ada', '--yes');
+    await project.colibri('export', '--all', '--out', project.path('erased'));
+    await withPage(source, async (verifier) => {
+      await verifier.give(file('erased'), key);
+      await verifier.openTab('timeline');
+      for (const subject of ['\u0398-0001', 'A-0001 started', 'thought_record', 'audit_session_start']) {
+        const row = verifier.page.locator('.row', { hasText: subject }).first();
+        expect(await row.textContent(), subject).toMatch(/\[redacted by person:ada on \d{4}-\d\d-\d\d\]/);
+      }
+      await verifier.give(file('proof'), key);
+      expect(await verifier.text('#summary')).toContain('Proved here1 entryRoot');
+    });
+  });
+
   promiseTest('page/keyboard', 'is operated by the keyboard alone', () => operateByKeyboard({ source, key, file }));
 
   promiseTest('page/accessible', 'has names, landmarks, live regions, contrast, and fits 360 pixels', () =>

@@ -1,4 +1,4 @@
-import { type BundleReport, type Json, parseJson } from '../../src/integrity/index.ts';
+import { type BundleReport, type Json, parseJson, redactionNote } from '../../src/integrity/index.ts';
 
 export type BundleEntry = BundleReport['entries'][number];
 
@@ -24,10 +24,15 @@ type Content = { readonly [field: string]: Json };
 export function listRecords(entries: readonly BundleEntry[]): LogRecord[] {
   const exits = new Map<number, BundleEntry>();
   for (const entry of entries) if (isExit(entry)) exits.set(Number(entry.fields['sequence_no']), entry);
+  const notes = new Map(
+    entries
+      .filter(({ fields }) => fields.kind === 'redaction')
+      .map(({ fields }) => [Number(fields['redacts']), redactionNote(fields)]),
+  );
   const enters = new Set(entries.filter(({ fields }) => fields.kind === 'action.enter').map(({ index }) => index));
   return entries
     .filter((entry) => !isExit(entry) || !enters.has(Number(entry.fields['sequence_no'])))
-    .map((entry) => recordOf(entry, exits.get(entry.index)));
+    .map((entry) => recordOf(entry, exits.get(entry.index), notes.get(entry.index) ?? WITHHELD));
 }
 
 /** The record that an entry belongs to. */
@@ -50,10 +55,11 @@ export function contentOf({ disclosed }: BundleEntry): Content | undefined {
   }
 }
 
-function recordOf(entry: BundleEntry, exit: BundleEntry | undefined): LogRecord {
+/** `withheld` stands in the place of content that is not here. */
+function recordOf(entry: BundleEntry, exit: BundleEntry | undefined, withheld: string): LogRecord {
   const { fields } = entry;
   const taskId = typeof fields['task_id'] === 'string' ? fields['task_id'] : undefined;
-  const found = describe(entry, exit);
+  const found = describe(entry, exit, withheld);
   return {
     entry,
     ...(exit !== undefined && { exit }),
@@ -66,41 +72,41 @@ type Description = Pick<LogRecord, 'kind' | 'title' | 'text' | 'outcome' | 'task
 
 const WITHHELD = 'content not disclosed';
 
-function describe(entry: BundleEntry, exit: BundleEntry | undefined): Description {
+function describe(entry: BundleEntry, exit: BundleEntry | undefined, withheld: string): Description {
   const { fields, disclosed } = entry;
   const text = (name: string) => textOf(fields[name]);
   const content = contentOf(entry);
   const shown = (name: string) => textOf(content?.[name]);
   switch (fields.kind) {
     case 'action.enter':
-      return describeCall(entry, exit);
+      return describeCall(entry, exit, withheld);
     case 'action.exit':
     case 'action.interrupted':
       return { kind: 'call', title: `end of call ${text('sequence_no')}`, text: text('outcome') };
     case 'task.created':
     case 'task.updated': {
       const verb = fields.kind === 'task.created' ? 'created' : 'changed';
-      const about = content === undefined ? WITHHELD : `${shown('status')} · ${shown('title')}`;
+      const about = content === undefined ? withheld : `${shown('status')} · ${shown('title')}`;
       return { kind: 'task', title: `${text('task_id')} ${verb}`, text: about };
     }
     case 'thought':
       return {
         kind: 'decision',
         title: `${disclosed?.thought?.type ?? 'thought'} ${text('thought_id')}`,
-        text: disclosed?.thought?.content ?? WITHHELD,
+        text: disclosed?.thought?.content ?? withheld,
       };
     case 'session.started':
       return {
         kind: 'session',
         title: `${text('session_id')} started`,
-        text: `for ${text('task_id')} ${shown('reason')}`,
+        text: `for ${text('task_id')} ${content === undefined ? withheld : shown('reason')}`,
       };
     case 'session.finalized':
       return { kind: 'session', title: `${text('session_id')} sealed`, text: `${text('leaf_count')} records` };
     case 'observed':
-      return describeObserved(entry);
+      return describeObserved(entry, withheld);
     case 'observed.commit':
-      return { kind: 'commit', title: `commit ${text('sha').slice(0, 12)}`, text: describeCommit(content) };
+      return { kind: 'commit', title: `commit ${text('sha').slice(0, 12)}`, text: describeCommit(content, withheld) };
     case 'observed.coverage':
       return {
         kind: 'observed',
@@ -122,25 +128,25 @@ function describe(entry: BundleEntry, exit: BundleEntry | undefined): Descriptio
       return {
         kind: 'log',
         title: 'project options',
-        text: content === undefined ? WITHHELD : (disclosed?.text ?? ''),
+        text: content === undefined ? withheld : (disclosed?.text ?? ''),
       };
     case 'redaction':
       return {
         kind: 'log',
         title: 'redaction',
-        text: `the content of entry ${text('redacts')} was removed: ${shown('reason') || disclosed?.text || WITHHELD}`,
+        text: `the content of entry ${text('redacts')} was removed: ${shown('reason') || disclosed?.text || withheld}`,
       };
   }
 }
 
-function describeCall(entry: BundleEntry, exit: BundleEntry | undefined): Description {
+function describeCall(entry: BundleEntry, exit: BundleEntry | undefined, withheld: string): Description {
   const { fields, disclosed } = entry;
   const content = contentOf(entry);
   const named = content?.['task_id'] ?? content?.['id'];
   return {
     kind: 'call',
     title: textOf(fields['tool']),
-    text: content === undefined ? (disclosed?.text ?? WITHHELD) : argumentsText(content),
+    text: content === undefined ? (disclosed?.text ?? withheld) : argumentsText(content),
     outcome: outcomeOf(exit),
     ...(typeof named === 'string' && /^T-\d+$/.test(named) && { taskId: named }),
   };
@@ -160,7 +166,7 @@ function argumentsText(content: Content): string {
 }
 
 /** States only what was reported: a command without an exit code neither passed nor failed. */
-function describeObserved(entry: BundleEntry): Description {
+function describeObserved(entry: BundleEntry, withheld: string): Description {
   const { fields } = entry;
   const content = contentOf(entry);
   const shown = content?.['defect'] ?? content?.['command'] ?? content?.['path'] ?? content?.['input'];
@@ -170,15 +176,15 @@ function describeObserved(entry: BundleEntry): Description {
   return {
     kind: 'observed',
     title: textOf(fields['tool'] ?? fields['event']),
-    text: content === undefined ? WITHHELD : textOf(shown),
+    text: content === undefined ? withheld : textOf(shown),
     ...(word !== '' && {
       outcome: [word, hasFailed ? 'bad' : word === 'unknown' ? 'neutral' : 'good'] as const,
     }),
   };
 }
 
-function describeCommit(content: Content | undefined): string {
-  if (content === undefined) return WITHHELD;
+function describeCommit(content: Content | undefined, withheld: string): string {
+  if (content === undefined) return withheld;
   const paths = Array.isArray(content['paths']) ? content['paths'].map(textOf) : [];
   return [content['branch'] === undefined ? '' : `on ${textOf(content['branch'])}`, paths.join(', ')].join(' ').trim();
 }

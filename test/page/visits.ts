@@ -131,6 +131,20 @@ export async function readEvidence({ source, key, file }: Visit): Promise<void> 
   });
 }
 
+/** Of a thought and a session, and of the calls that wrote them; then of a proof, which has one entry. */
+export async function readRedactions({ source, key, file }: Visit): Promise<void> {
+  await withPage(source, async (verifier) => {
+    await verifier.give(file('erased'), key);
+    await verifier.openTab('timeline');
+    for (const subject of ['\u0398-0001', 'A-0001 started', 'thought_record', 'audit_session_start']) {
+      const row = verifier.page.locator('.row', { hasText: subject }).first();
+      expect(await row.textContent(), subject).toMatch(/\[redacted by person:ada on \d{4}-\d\d-\d\d\]/);
+    }
+    await verifier.give(file('proof'), key);
+    expect(await verifier.text('#summary')).toContain('Proved here1 entryRoot');
+  });
+}
+
 /** In both color schemes, on a desktop and on a phone, with a screen reader. */
 export async function inspectAccess({ source, key, file }: Visit): Promise<void> {
   await withPage(source, async (verifier) => {

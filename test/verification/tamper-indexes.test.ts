@@ -12,6 +12,7 @@ const original = join(folder, 'original.db');
 await buildFullLedger(original);
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const READY = 'CREATE INDEX tasks_ready ON tasks (project, priority DESC, task_no)';
 const BY_PROJECT = 'CREATE INDEX tasks_by_project ON tasks (project, is_open, updated_at, task_no)';
 
 /** Each leaves every definition unchanged, so a check of the definitions finds nothing. */
@@ -20,6 +21,13 @@ const FORGERIES: Readonly<Record<string, { readonly steps: readonly string[]; re
     steps: [
       `DROP INDEX tasks_by_project; ${BY_PROJECT} WHERE task_no <> 2`,
       `UPDATE sqlite_schema SET sql = '${BY_PROJECT}' WHERE name = 'tasks_by_project'`,
+    ],
+    place: 'tasks',
+  },
+  'a partial index with a row that its condition excludes': {
+    steps: [
+      `DROP INDEX tasks_ready; ${READY} WHERE is_ready = 1 OR task_no = 1`,
+      `UPDATE sqlite_schema SET sql = '${READY} WHERE is_ready = 1' WHERE name = 'tasks_ready'`,
     ],
     place: 'tasks',
   },

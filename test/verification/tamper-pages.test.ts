@@ -49,6 +49,16 @@ describe('the pages of an SQLite ledger', () => {
         expect(problems).toContainEqual(expect.objectContaining({ problem: expect.stringContaining('is damaged') }));
       });
 
+  for (const name of ['tasks_ready', 'tasks_taken_over'])
+    promiseTest('verify/tampering', `the empty index ${name} on a page of a table`, async () => {
+      const { status, problems } = await verifyAfter((bytes) => {
+        bytes[(rootOf(name) - 1) * 4096] = LEAF_OF_TABLE;
+        return bytes;
+      });
+      expect(status).toBe(1);
+      expect(problems).toEqual([{ place: 'file', problem: 'cannot be read: database disk image is malformed' }]);
+    });
+
   promiseTest('ledger/fresh', 'a ledger with free pages, in a file after a VACUUM', async () => {
     const { status, problems } = await verifyAfter((bytes) => freePages(bytes, []), 'VACUUM');
     expect({ status, problems }).toEqual({ status: 0, problems: [] });
@@ -69,6 +79,8 @@ describe('the pages of an SQLite ledger', () => {
         },
       );
 });
+
+const LEAF_OF_TABLE = 13;
 
 function withNumber(bytes: Buffer, at: number, value: number): Buffer {
   bytes.writeUInt32BE(value, at);

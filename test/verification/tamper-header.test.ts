@@ -33,6 +33,7 @@ describe('a ledger file that SQLite refuses', () => {
     [19, 3],
     [20, 32],
     [21, 65],
+    [47, 5],
   ] as const)
     promiseTest('verify/tampering', `byte ${at} of the file header is ${value}`, () =>
       expectTampered(() =>

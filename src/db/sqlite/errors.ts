@@ -1,3 +1,4 @@
+import { toError } from '../../errors.ts';
 import { FULL_DISK, hasNoSpace, isFullDisk } from '../../files/full-disk.ts';
 import { DatabaseError, type DatabaseFault } from '../database.ts';
 
@@ -26,8 +27,12 @@ const EXPLANATIONS: Readonly<
   },
 };
 
+/** SQLite gives this error of the file header the code of a mistake in a statement. */
+const UNKNOWN_FORMAT = 'unsupported file format';
+
 /** Explains an error of the SQLite library; returns errors that are not faults of the store unchanged. */
 export function explainFault(path: string, fault: SqliteFault, error: unknown): unknown {
+  if (fault === 'other' && toError(error).message === UNKNOWN_FORMAT) return explainFault(path, 'corrupt', error);
   if (error instanceof DatabaseError || fault === 'other') return error;
   // Without space, SQLite cannot create the files beside the ledger that it needs even to read it.
   const actual = fault === 'unavailable' && hasNoSpace(path) ? 'full' : fault;

@@ -78,8 +78,8 @@ const INDEXES = `SELECT name, tbl_name AS "table",
   FROM sqlite_schema WHERE type = 'index' ORDER BY name`;
 
 /**
- * What SQLite 3.53 leaves out of its check: entries of a partial index that no row has, which a query would return, and
- * the type of the root page of an index without entries, which fails the first read.
+ * What SQLite's check leaves out (3.51 and 3.53 do): entries of a partial index that no row has, which a query returns,
+ * and the type of the root page of an index without entries, which fails the first read.
  */
 async function findDamagedIndexes(reader: Reader): Promise<DamageReport> {
   const damages: Damage[] = [];

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const MIN_DELAY_MS = 1;
+/** How often every live process could hold the lock during the mean delay. */
+const TURNS = 1.5;
 const MAX_DELAY_MS = 50;
 const RECOUNT_MS = 1000;
 /** A longer transaction was suspended, and does not represent the others. */
@@ -52,8 +54,8 @@ export interface LockWaitOptions {
 /**
  * When to retry SQLite's write lock, which notifies no waiter when it is released. Retrying too rarely leaves it idle;
  * retrying too often takes processor time from its holder, because every wake-up costs about a fifth of a transaction.
- * The mean delay is the time in which every live process could hold the lock once: then about one retry succeeds for
- * each that fails, whatever the number of processes. Delays are randomized, so that no two processes stay in step.
+ * The mean delay follows from the time in which every live process could hold the lock once, so that a similar share of
+ * the retries succeeds whatever the number of processes. Delays are randomized, so that no two processes stay in step.
  */
 export class LockWait {
   readonly #options: Required<LockWaitOptions>;
@@ -68,7 +70,7 @@ export class LockWait {
   /** The delay before the next attempt of a transaction that has failed so often and waited so long. */
   delayMs(failedAttempts: number, waitedMs: number): number {
     // A transaction that lost several times retries up to twice as often, so that it does not starve.
-    const turnMs = (this.#countProcesses() * this.#holdMs) / (1 + Math.min(failedAttempts, 8) / 8);
+    const turnMs = (TURNS * this.#countProcesses() * this.#holdMs) / (1 + Math.min(failedAttempts, 8) / 8);
     // A lock that is held far longer than usual is stuck; retrying at the usual rate would be wasted.
     const meanMs = Math.min(Math.max(turnMs, waitedMs / 32, MIN_DELAY_MS), MAX_DELAY_MS);
     return meanMs * (0.5 + this.#options.random());

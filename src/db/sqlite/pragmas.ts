@@ -9,13 +9,12 @@ export const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1
   FROM pragma_application_id(), pragma_user_version()`;
 
 /**
- * Every setting is explicit, because the two SQLite libraries have different defaults. SQLite itself retries a busy
- * lock for 2 ms: without a timer and an error object it needs less processor time, and it blocks the event loop too
- * briefly to notice. Longer waits do not block. SQLite copies a long log into the database with a commit only if
- * `WalCheckpoints` could not keep it short.
+ * Every setting is explicit, because the two SQLite libraries have different defaults. SQLite itself never waits for a
+ * busy lock, because that would block the event loop; `LockWait` does. SQLite copies a long log into the database with
+ * a commit only if `WalCheckpoints` could not keep it short.
  */
 export const PRAGMAS = `
-  PRAGMA busy_timeout = 2;
+  PRAGMA busy_timeout = 0;
   PRAGMA synchronous = NORMAL;
   PRAGMA foreign_keys = ON;
   PRAGMA recursive_triggers = OFF;

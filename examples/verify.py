@@ -1021,7 +1021,7 @@ def verify_file(data: bytes, keys: list[Key], witnesses: list[Key]) -> tuple[Che
 
 SCHEMA_VERSION = 14
 SCHEMA_HASH = "e7817ee63c0e5c15cd9ca0d9965016bcc74c096ed95ac063ca1dd44df00046b3"
-HEADER = [(18, (1, 2)), (19, (1, 2)), (20, (0,)), (21, (64,)), (22, (32,)), (23, (32,)), (47, (4,))]
+HEADER = [(18, (1, 2)), (19, (1, 2)), (20, (0,)), (21, (64,)), (22, (32,)), (23, (32,)), (47, (0, 4))]
 CLASSES = {"INTEGER": "integer", "BIGINT": "integer", "TEXT": "text", "DOUBLE PRECISION": "real"}
 CLOCK = matching("[0-9a-f]{12}|database|aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|sunos|win32")
 TRANSITIONS = {state: targets for states in WORKFLOWS.values() for state, targets in states.items()}

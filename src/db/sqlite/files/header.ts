@@ -11,7 +11,8 @@ const FIXED: readonly (readonly [at: number, allowed: readonly number[], name: s
   [21, [64], 'maximum payload fraction'],
   [22, [32], 'minimum payload fraction'],
   [23, [32], 'leaf payload fraction'],
-  [47, [4], 'schema format'],
+  // 0 until the first checkpoint: the write-ahead log has the schema.
+  [47, [0, 4], 'schema format'],
 ];
 
 /** Lists header values that no ledger has. Call it without an open connection: closing the file drops its locks. */

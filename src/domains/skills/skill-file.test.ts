@@ -143,5 +143,6 @@ describe('a SKILL.md', () => {
 
   promiseTest('skills/hostile', 'reads YAML tags as plain text', () => {
     expect(parse('name: a-skill\ndescription: !!js/function "x"').description).toBe('x');
+    expect(parse('name: a-skill\ndescription: !!binary "eA=="').description).toBe('eA==');
   });
 });

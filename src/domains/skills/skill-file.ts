@@ -12,6 +12,7 @@ const MAX_FRONT_MATTER = 8_192;
 /** Reads every scalar as text: version 1.10 must not become the number 1.1. */
 const YAML = {
   schema: 'failsafe',
+  resolveKnownTags: false,
   // Enough for repeated lists, too few for an alias bomb.
   maxAliasCount: 20,
   prettyErrors: false,

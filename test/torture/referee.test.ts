@@ -1,15 +1,18 @@
 import { describe, expect } from 'vitest';
+import { closeInterruptedCalls } from '../../src/ledger/calls/interrupted.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { type Asked, type Input, Journal } from '../../torture/processes/journal.ts';
 import { judge } from '../../torture/processes/referee.ts';
 import { renderScript, writeScript } from '../../torture/processes/script.ts';
 import { judgeWaits } from '../../torture/processes/waits.ts';
 import { Random } from '../../torture/random.ts';
-import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
+import { AT, enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 
 const LANE = 'agent-1';
+/** Of answers whose outcome is judged, and not their time. */
+const UNMEASURED = { receipt: undefined, waitedMs: 0, atMs: 0 };
 
 describe('the referee of the processes', () => {
   promiseTest('torture/frame', 'accepts a ledger that has what was answered', () =>
@@ -49,12 +52,46 @@ describe('the referee of the processes', () => {
     withAgent(async (server) => {
       const { journal, ask } = play(server);
       const asked = await ask('task_create', { title: marker(0) });
-      asked.answer = { outcome: 'ERR_NOT_FOUND', receipt: undefined, waitedMs: 0 };
+      asked.answer = { outcome: 'ERR_NOT_FOUND', ...UNMEASURED };
       expect(await judgeNow(server, journal)).toEqual([
         expect.stringContaining('answered ERR_NOT_FOUND, and is there 1 times'),
         expect.stringContaining('answered ERR_NOT_FOUND, recorded ok'),
       ]);
     }),
+  );
+
+  promiseTest(
+    'torture/frame',
+    'accepts a refusal that is recorded as interrupted, only of a call whose process stopped',
+    () =>
+      withAgent(async (server) => {
+        const { journal, ask } = play(server);
+        await ask('task_create', { title: marker(0) });
+        const recorder = new CallRecorder(server.database, processIdOf('stopped'));
+        const args = JSON.stringify({ description: marker(1), task_id: 'T-0001' });
+        await recorder.enter({ ...enterEvent('stopped', args), actor: LANE, tool: 'task_update' });
+        await closeInterruptedCalls(server.database, 'last', AT);
+        const refused = (isDisturbed: boolean) => {
+          const asked = new Journal().ask(
+            { marker: marker(1), lane: LANE, isDisturbed },
+            { tool: 'task_update', input: { task_id: 'T-0001' } },
+          );
+          asked.answer = { outcome: 'ERR_INVALID_TRANSITION', ...UNMEASURED };
+          return asked;
+        };
+        const judgeWith = (asked: Asked, mayRefuse: boolean) =>
+          server.database.read((reader) =>
+            judge(reader, Object.assign(new Journal(), { asked: [...journal.asked, asked] }), { mayRefuse }),
+          );
+        expect(await judgeWith(refused(true), true)).toEqual([]);
+        for (const [isDisturbed, mayRefuse] of [
+          [true, false],
+          [false, true],
+        ] as const)
+          expect(await judgeWith(refused(isDisturbed), mayRefuse)).toEqual([
+            expect.stringContaining('answered ERR_INVALID_TRANSITION, recorded interrupted'),
+          ]);
+      }),
   );
 
   promiseTest('torture/frame', 'reports half of a change, a receipt for another entry, and a second seal', () =>
@@ -63,7 +100,7 @@ describe('the referee of the processes', () => {
       await ask('task_create', { title: marker(0) });
       const update = await ask('task_update', { task_id: 'T-0001', description: marker(1) });
       Object.assign(update, { status: 'todo' });
-      const answer = (index: number, leaf: string) => ({ outcome: 'ok', receipt: { index, leaf }, waitedMs: 0 });
+      const answer = (index: number, leaf: string) => ({ outcome: 'ok', ...UNMEASURED, receipt: { index, leaf } });
       update.answer = answer(3, 'f'.repeat(64));
       claim('merkle_finalize', 2, 'ok');
       const problems = await judgeNow(server, journal);
@@ -119,7 +156,18 @@ describe('the referee of the processes', () => {
     expect(judgeWaits([...others, ...many('agent-3', 300)], 0).problems).toEqual([]);
     expect(judgeWaits([...others, ...many('agent-3', 900, true)], 0).problems).toEqual([]);
     expect(judgeWaits([...others, ...many('agent-3', 900)], 0).problems).toEqual([
-      'an agent waited 7.5 times as long as the one in the middle',
+      'an agent waited 7.5 times as long as the others at that moment',
+    ]);
+  });
+
+  promiseTest('torture/frame', 'does not compare an agent with others that called later, when fewer were left', () => {
+    const many = (lane: string, count: number, ms: number, atMs: number) =>
+      Array.from({ length: count }, () => waited(lane, ms, false, atMs));
+    const busy = ['agent-1', 'agent-2', 'agent-3'].flatMap((lane) => many(lane, 8, 900, 500));
+    const quiet = ['agent-1', 'agent-2'].flatMap((lane) => many(lane, 40, 60, 7500));
+    expect(judgeWaits([...busy, ...quiet], 0).problems).toEqual([]);
+    expect(judgeWaits([...busy, ...quiet, ...many('agent-3', 9, 900, 7500)], 0).problems).toEqual([
+      'an agent waited 15.0 times as long as the others at that moment',
     ]);
   });
 
@@ -131,9 +179,9 @@ describe('the referee of the processes', () => {
   });
 });
 
-function waited(lane: string, waitedMs: number, isDisturbed = false): Asked {
+function waited(lane: string, waitedMs: number, isDisturbed = false, atMs = 0): Asked {
   const asked = new Journal().ask({ marker: '', lane, isDisturbed }, { tool: 'task_create', input: {} });
-  asked.answer = { outcome: 'ok', receipt: undefined, waitedMs };
+  asked.answer = { outcome: 'ok', receipt: undefined, waitedMs, atMs };
   return asked;
 }
 
@@ -150,11 +198,11 @@ function play(server: TestServer) {
     ask: async (tool: string, input: Input) => {
       const asked = add(tool, journal.asked.length, input);
       const { failure } = await server.call(tool, input);
-      asked.answer = { outcome: failure?.code ?? 'ok', receipt: undefined, waitedMs: 0 };
+      asked.answer = { outcome: failure?.code ?? 'ok', ...UNMEASURED };
       return asked;
     },
     claim: (tool: string, number: number, outcome: string) => {
-      add(tool, number, {}).answer = { outcome, receipt: undefined, waitedMs: 0 };
+      add(tool, number, {}).answer = { outcome, ...UNMEASURED };
     },
   };
 }

@@ -23,6 +23,12 @@ interface Opening {
   wasKilled: boolean;
 }
 
+/** Which step of the lane it is, and whether its server has just been started: it opens the ledger first. */
+interface Place {
+  readonly index: number;
+  readonly isNew: boolean;
+}
+
 class AgentLane {
   readonly #world: World;
   readonly #lane: Lane;
@@ -38,11 +44,12 @@ class AgentLane {
   }
 
   async play(step: Step, index: number): Promise<void> {
+    const isNew = this.#server === undefined;
     const server = this.#server ?? (await this.#start());
     this.#server = server;
     // Standard output is paused before the first answer can come.
     if (step.fault?.startsWith('unread')) server.pauseOutput();
-    const calls = this.#send(server, step, index);
+    const calls = this.#send(server, step, { index, isNew });
     await this.#cause(server, step);
     await calls;
     if (server.hasEnded) this.#server = undefined;
@@ -82,14 +89,14 @@ class AgentLane {
   }
 
   /** Calls run one after the other, so that each waits from the answer of the one before it. */
-  async #send(server: ServerProcess, step: Step, index: number): Promise<void> {
+  async #send(server: ServerProcess, step: Step, { index, isNew }: Place): Promise<void> {
     let sinceMs = performance.now();
     const pauseMs = step.fault === 'stop' || step.fault?.startsWith('unread') ? step.afterMs + step.lastsMs : 0;
     const pending = step.works.map((work, place) => {
       const marker = `${this.#lane.name}:${index}:${place};`;
       const call = toCall(work, marker, this.#journal, this.#own);
       if (call === undefined) throw new Error(`${work.what} is not for agents`);
-      const isDisturbed = step.fault !== undefined;
+      const isDisturbed = step.fault !== undefined || (isNew && place === 0);
       const asked = this.#journal.ask({ marker, lane: this.#lane.name, isDisturbed }, call);
       return { asked, reply: server.call(call.tool, call.input) };
     });
@@ -99,7 +106,7 @@ class AgentLane {
       const nowMs = performance.now();
       const waitedMs = Math.max(0, nowMs - sinceMs - pauseMs);
       sinceMs = nowMs;
-      asked.answer = { outcome: answer.outcome, receipt: answer.receipt, waitedMs };
+      asked.answer = { outcome: answer.outcome, receipt: answer.receipt, waitedMs, atMs: nowMs };
       this.#learn(asked, answer.data);
       this.#noteOpening(server, asked);
     }

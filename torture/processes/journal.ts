@@ -24,7 +24,7 @@ export interface Asked {
   readonly target: string | undefined;
   /** The status that a change of a task asks for. */
   readonly status: string | undefined;
-  /** True if its process was disturbed during the call. */
+  /** True if its process was disturbed during the call, or had just been started. */
   readonly isDisturbed: boolean;
   /** Whether its server was killed before it had opened the ledger, and could not record an answered ping. */
   mayBeUnrecorded: boolean;
@@ -37,6 +37,8 @@ export interface Answer {
   readonly receipt: Receipt | undefined;
   /** How long the call took, without the time that its process was stopped or its answers were not read. */
   readonly waitedMs: number;
+  /** When the answer arrived, by the clock of this process. */
+  readonly atMs: number;
 }
 
 export interface Receipt {

@@ -12,7 +12,7 @@ export async function judge(db: Reader, journal: Journal, options: JudgeOptions)
   const found = await readFound(db);
   const problems = found.open === 0 ? [] : [`${found.open} calls have no exit entry`];
   for (const asked of journal.asked) {
-    problems.push(...checkChange(asked, found), ...checkCall(asked, found), ...checkReceipt(asked, found));
+    problems.push(...checkChange(asked, found), ...checkCall(asked, found, options), ...checkReceipt(asked, found));
     const { outcome = 'ok' } = asked.answer ?? {};
     if (!options.mayRefuse && REFUSALS.test(outcome)) problems.push(`${name(asked)}: answered ${outcome}`);
   }
@@ -50,7 +50,7 @@ function isInDoubt(outcome: string): boolean {
 }
 
 /** A call is recorded once, with the outcome that the client got. */
-function checkCall(asked: Asked, { calls }: Found): string[] {
+function checkCall(asked: Asked, { calls }: Found, { mayRefuse }: JudgeOptions): string[] {
   const { tool, marker, answer } = asked;
   if (!STORING.has(tool) || tool === 'observe') return [];
   const found = (calls.get(marker) ?? []).filter((call) => call.tool === tool);
@@ -58,7 +58,10 @@ function checkCall(asked: Asked, { calls }: Found): string[] {
     return found.length > 1 ? [`${name(asked)}: recorded ${found.length} times`] : [];
   if (found.length !== 1) return [`${name(asked)}: answered ${answer.outcome}, and recorded ${found.length} times`];
   const [call] = found as [Call];
-  return call.outcome === answer.outcome
+  // PostgreSQL drops a client that stops in a transaction, and another server takes its process for dead. When the
+  // process goes on, a rule of the tool may still refuse the call, and the client gets that error.
+  const wasGivenUp = mayRefuse && asked.isDisturbed && answer.outcome !== 'ok' && call.outcome === 'interrupted';
+  return wasGivenUp || call.outcome === answer.outcome
     ? []
     : [`${name(asked)}: answered ${answer.outcome}, recorded ${call.outcome}`];
 }

@@ -11,8 +11,10 @@ export interface Waits {
 const LIMIT_MS = 2 * LOCK_LIMIT_MS;
 /** How late a process may be compared with this one, which waits for its turn on the processors like any other. */
 const LATENESS = 10;
-/** The median wait of an agent, compared with that of the agent in the middle. */
+/** How many times as long as all agents at that moment an agent may wait, by the median of its calls. */
 const MAX_UNFAIRNESS = 5;
+/** Calls that were answered in the same window met the same load. */
+const WINDOW_MS = 1000;
 /** Fewer calls say nothing about an agent, and a wait of less than this nothing about the lock. */
 const FEWEST_CALLS = 8;
 const UNNOTICED_MS = 50;
@@ -29,14 +31,14 @@ export function judgeWaits(asked: readonly Asked[], lateMs: number): Waits {
   const waits = sorted(asked.flatMap(({ answer }) => answer?.waitedMs ?? []));
   const unfairness = measureUnfairness(asked);
   if (unfairness > MAX_UNFAIRNESS)
-    problems.push(`an agent waited ${unfairness.toFixed(1)} times as long as the one in the middle`);
+    problems.push(`an agent waited ${unfairness.toFixed(1)} times as long as the others at that moment`);
   return {
     problems,
     highest: {
       'wait of a call, p50 of the worst round, ms': Math.round(middle(waits)),
       'wait of a call, longest, ms': Math.round(waits.at(-1) ?? 0),
       'lateness of a timer, longest, ms': Math.round(lateMs),
-      'wait of the slowest agent, times that of the middle one': Math.round(100 * unfairness) / 100,
+      'wait of the slowest agent, times that of all agents at that moment': Math.round(100 * unfairness) / 100,
     },
   };
 }
@@ -52,17 +54,29 @@ export function watchLateness(): () => number {
   };
 }
 
-/** Only calls that nothing happened to: a fault makes its own agent wait. */
+/**
+ * Only calls that nothing happened to: a fault makes its own agent wait. Agents do not live equally long, so a call is
+ * compared with those that were answered in the same window.
+ */
 function measureUnfairness(asked: readonly Asked[]): number {
-  const byAgent = new Map<string, number[]>();
+  const windows = new Map<number, Undisturbed[]>();
   for (const { lane, isDisturbed, answer } of asked) {
     if (!lane.startsWith('agent-') || isDisturbed || answer === undefined) continue;
-    byAgent.set(lane, [...(byAgent.get(lane) ?? []), answer.waitedMs]);
+    const window = Math.floor(answer.atMs / WINDOW_MS);
+    windows.set(window, [...(windows.get(window) ?? []), { lane, waitedMs: answer.waitedMs }]);
   }
-  const medians = [...byAgent.values()]
-    .filter(({ length }) => length >= FEWEST_CALLS)
-    .map((all) => middle(sorted(all)));
-  return medians.length < 2 ? 1 : Math.max(...medians) / Math.max(UNNOTICED_MS, middle(sorted(medians)));
+  const byAgent = new Map<string, number[]>();
+  for (const calls of windows.values()) {
+    const usualMs = Math.max(UNNOTICED_MS, middle(sorted(calls.map(({ waitedMs }) => waitedMs))));
+    for (const { lane, waitedMs } of calls) byAgent.set(lane, [...(byAgent.get(lane) ?? []), waitedMs / usualMs]);
+  }
+  const agents = [...byAgent.values()].filter(({ length }) => length >= FEWEST_CALLS);
+  return agents.length < 2 ? 1 : Math.max(...agents.map((ratios) => middle(sorted(ratios))));
+}
+
+interface Undisturbed {
+  readonly lane: string;
+  readonly waitedMs: number;
 }
 
 function sorted(values: readonly number[]): number[] {

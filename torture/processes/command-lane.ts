@@ -43,12 +43,13 @@ async function change(player: Player, work: Work, call: Call): Promise<void> {
   const begin = performance.now();
   const { code, stdout, stderr } = await run(player, [...command, '--as', lane.name]);
   if (code === null) return;
-  const waitedMs = performance.now() - begin - pauseOf(player.step);
+  const atMs = performance.now();
+  const waitedMs = atMs - begin - pauseOf(player.step);
   const answer = parse(stdout);
   if (code !== DONE && code !== REFUSED && code !== UNAVAILABLE)
     journal.problems.push(`${lane.name}: ${command[0]} ended with exit code ${code}: ${stderr.slice(-1000)}`);
   const receipt = code === DONE && answer.entry !== undefined ? { index: answer.entry, leaf: undefined } : undefined;
-  asked.answer = { outcome: code === DONE ? 'ok' : codeOf(answer), receipt, waitedMs };
+  asked.answer = { outcome: code === DONE ? 'ok' : codeOf(answer), receipt, waitedMs, atMs };
   learn(asked, code === DONE ? (answer.data ?? {}) : {}, journal, own);
 }
 
@@ -99,7 +100,8 @@ async function observe(player: Player, { what }: Work): Promise<void> {
   if (code !== 0 || stdout !== '')
     journal.problems.push(`${lane.name}: a hook ended with exit code ${code} and printed "${stdout.slice(0, 200)}"`);
   // A hook that could not record reports it, and its event counts as one that was never reported.
-  asked.answer = { outcome: stderr === '' ? 'ok' : 'not recorded', receipt: undefined, waitedMs: 0 };
+  const outcome = stderr === '' ? 'ok' : 'not recorded';
+  asked.answer = { outcome, receipt: undefined, waitedMs: 0, atMs: performance.now() };
 }
 
 const UNDISTURBED: Step = { works: [], fault: undefined, afterMs: 0, lastsMs: 0 };

@@ -242,6 +242,18 @@ describe('a boot that fails with a transient fault', () => {
   });
 });
 
+describe('after the boot', () => {
+  it('lets no early call overtake a call that arrived before it', async () => {
+    const { server, finish, ledger } = await openHeld();
+    const { runtime } = server.chain;
+    finish({ audit: ledger });
+    await runtime.passGate(false);
+    const passed: boolean[] = [];
+    await Promise.all([false, true].map((isEarly) => runtime.passGate(isEarly).then(() => passed.push(isEarly))));
+    expect(passed).toEqual([false, true]);
+  });
+});
+
 describe('stop', () => {
   promiseTest('boot/drains', 'stop waits for a database that is still being opened', async () => {
     const { server, finish, ledger } = await openHeld();

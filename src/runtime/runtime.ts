@@ -198,9 +198,12 @@ export class Runtime {
     return this.#booted?.audit ?? this.#early;
   }
 
-  /** Resolves once the boot has ended; at once for an early call, unless too many of those are buffered. */
-  async passGate(isEarly: boolean): Promise<void> {
-    if (!isEarly || this.#early.isFull) await this.#gate;
+  /**
+   * Resolves once the boot has ended; at once for an early call, unless too many of those are buffered. Not async: once
+   * the gate is open, every call passes after the same number of microtasks, and none overtakes another.
+   */
+  passGate(isEarly: boolean): Promise<void> {
+    return isEarly && !this.#early.isFull ? Promise.resolve() : this.#gate;
   }
 
   /**

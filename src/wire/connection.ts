@@ -36,9 +36,9 @@ export async function connect(transport: Transport, timeoutMs: number, service: 
   const listings = memoize(() => listTools(service));
   let isOpen = true;
   const started = whenStarted(transport);
-  // The factory runs once per generation that a client tries, so it must be cheap and stateless.
   const directCalls = new DirectCalls(transport);
   const whenInitialized = (answer: AnswerRequest) => directCalls.open(answer);
+  // The factory runs once per generation that a client tries, so it must be cheap and stateless.
   const handle = serveStdio(() => createProtocolServer(service, listings, whenInitialized), {
     transport,
     onerror: (error) => service.chain.log('warn', 'connection', { message: error.message }),

@@ -1,3 +1,4 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { createPipes, line, openPipes, RecordingSink, settle } from '../../test/support/memory-server.ts';
@@ -136,6 +137,7 @@ describe('direct calls', () => {
     const { calls, begin } = await open();
     expect(calls.take(message(1))).toBe(false);
     begin();
+    await settle();
     expect(calls.take(message(1))).toBe(true);
     calls.close();
     expect(calls.take(message(1))).toBe(false);
@@ -155,26 +157,40 @@ describe('direct calls', () => {
     expect(sent()).toEqual([{ result: { id: 2 }, jsonrpc: '2.0', id: 2 }]);
   });
 
-  it('gives no later call the signal of a cancelled one, nor a signal that another call has', async () => {
-    const { calls, running, begin } = await open();
+  it('ignores a cancellation that the SDK would drop', async () => {
+    const { calls, running, begin, sent } = await open();
     begin();
     calls.take(message(1));
-    calls.take(cancel(1));
+    for (const params of [{ reason: null }, { reason: 5 }, { requestId: null }, { requestId: '1' }, { _meta: 5 }])
+      calls.take({ ...cancel(1), params: { requestId: 1, ...params } } as JSONRPCMessage);
     await settle();
     running[0]?.end();
     await settle();
-    for (const id of [2, 3]) calls.take(message(id));
-    expect(new Set(running.map(({ signal }) => signal)).size).toBe(3);
-    calls.take(cancel(2));
-    await settle();
-    expect(running.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
-    // Late: the call has ended, and its signal serves another one.
-    running[2]?.end();
-    await settle();
-    calls.take(message(4));
+    expect(sent()).toEqual([{ result: { id: 1 }, jsonrpc: '2.0', id: 1 }]);
+  });
+
+  it('gives every call a signal of its own', async () => {
+    const { calls, running, begin } = await open();
+    begin();
+    for (const id of [1, 2]) {
+      calls.take(message(id));
+      running.at(-1)?.end();
+      await settle();
+    }
+    calls.take(message(3));
     calls.take(cancel(3));
     await settle();
-    expect(running[3]?.signal.aborted).toBe(false);
+    expect(running.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
+  });
+
+  it('leaves to the SDK what is no request', async () => {
+    const { calls, begin } = await open();
+    begin();
+    for (const other of [{ id: 1.5 }, { id: null }, { jsonrpc: '1.0' }, { extra: 1 }, { params: { _meta: 5 } }]) {
+      expect(calls.take({ ...message(1), ...other } as JSONRPCMessage)).toBe(false);
+      await settle();
+    }
+    expect(calls.take(message(1))).toBe(true);
   });
 
   it('aborts what runs when the connection is closed', async () => {
@@ -185,13 +201,28 @@ describe('direct calls', () => {
     expect(running[0]?.signal.aborted).toBe(true);
   });
 
-  it('reports an answer that cannot be sent', async () => {
+  it('answers a call that fails without an error', async () => {
+    const { calls, running, begin, sent } = await open();
+    begin();
+    calls.take(message(1));
+    running[0]?.end(null);
+    await settle();
+    expect(sent()).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }]);
+  });
+
+  it('survives a transport that cannot send', async () => {
     const { calls, running, begin, transport, errors } = await open();
     begin();
     calls.take(message(1));
+    calls.take(message(2));
     await transport.close();
     running[0]?.end();
     await settle();
-    expect(errors).toEqual(['the connection is closed']);
+    transport.send = () => {
+      throw new Error('not async');
+    };
+    running[1]?.end();
+    await settle();
+    expect(errors).toEqual([]);
   });
 });

@@ -1,22 +1,25 @@
-import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import {
+  isJSONRPCNotification,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  ProtocolErrorCode,
+  type RequestId,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import type { CallRequest, Notify } from './answer-call.ts';
+import { isPlainRequest } from './plain-messages.ts';
 
 export type AnswerRequest = (request: CallRequest, notify: Notify) => Promise<Record<string, unknown>>;
 
-/** The SDK uses this code for whatever a handler throws without one. */
-const INTERNAL_ERROR = -32603;
-
 /**
- * Answers the calls of a client that has completed the 2025 handshake. There the SDK adds nothing to a `tools/call`,
- * but the context, the functions and the promises that it creates for each request take as long as a commit. All
- * other messages, and every call before the handshake or of the 2026 revision, go to the SDK.
+ * Answers plain calls of the 2025 protocol after `notifications/initialized`. The SDK adds nothing to them, but the
+ * context, the functions and the promises that it creates for each request take as long as a commit. All other
+ * messages go to the SDK.
  */
 export class DirectCalls {
   readonly #transport: Transport;
   readonly #running = new Map<RequestId, AbortController>();
   #answer: AnswerRequest | undefined;
-  /** One that was not aborted can serve the next call; creating one takes as long as validating an input. */
-  #spare: AbortController | undefined;
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -27,16 +30,14 @@ export class DirectCalls {
     this.#answer = answer;
   }
 
-  /** True if the message is a call that is answered here. */
+  /** True if the message is a call that is answered here, false if the SDK must get it. */
   take(message: JSONRPCMessage): boolean {
-    if (this.#answer === undefined || !('method' in message)) return false;
-    const { method, params } = message;
-    if (method === 'tools/call' && 'id' in message && isPlain(params?.['_meta'])) {
-      void this.#run(this.#answer, message.id, params);
+    if (this.#answer !== undefined && isPlainCall(message)) {
+      void this.#run(this.#answer, message);
       return true;
     }
     // The SDK does not know these calls, and ignores the cancellation of what it does not know.
-    if (method === 'notifications/cancelled') this.#cancel(params?.['requestId'], params?.['reason']);
+    if (this.#running.size > 0) this.#cancel(message);
     return false;
   }
 
@@ -46,40 +47,62 @@ export class DirectCalls {
     for (const controller of this.#running.values()) controller.abort(new Error('the connection was closed'));
   }
 
-  /** When the promises that have settled were handled, as by the SDK: a transaction that has begun is completed. */
-  #cancel(id: unknown, reason: unknown): void {
-    queueMicrotask(() => this.#running.get(id as RequestId)?.abort(reason));
+  /**
+   * Aborts when the promises that have settled were handled, as the SDK does: a transaction that has begun is completed.
+   * Like the SDK, it ignores a cancellation whose reason is not a text.
+   */
+  #cancel(message: JSONRPCMessage): void {
+    if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;
+    const { requestId, reason } = message.params ?? {};
+    if (reason !== undefined && typeof reason !== 'string') return;
+    queueMicrotask(() => this.#running.get(requestId as RequestId)?.abort(reason));
   }
 
-  async #run(answer: AnswerRequest, id: RequestId, params: CallRequest['params']): Promise<void> {
-    const controller = this.#spare ?? new AbortController();
-    this.#spare = undefined;
-    this.#running.set(id, controller);
+  async #run(answer: AnswerRequest, { id, params }: JSONRPCRequest): Promise<void> {
+    const controller = new AbortController();
     const { signal } = controller;
-    const response = await answer({ id, params, signal }, this.#notify).then(
-      (result) => ({ result, jsonrpc: '2.0' as const, id }),
-      (error: unknown) => ({ jsonrpc: '2.0' as const, id, error: toProtocolError(error) }),
-    );
-    if (this.#running.get(id) === controller) this.#running.delete(id);
-    if (signal.aborted) return;
-    this.#spare = controller;
-    await this.#transport.send(response).catch((error: Error) => this.#transport.onerror?.(error));
+    this.#running.set(id, controller);
+    try {
+      const response = await respond(id, () => answer({ id, params, signal }, this.#notify));
+      if (!signal.aborted) await this.#transport.send(response);
+    } catch {
+      // The client is gone, which the transport reports.
+    } finally {
+      if (this.#running.get(id) === controller) this.#running.delete(id);
+    }
   }
 
-  readonly #notify: Notify = (notification) => this.#transport.send({ jsonrpc: '2.0', ...notification });
+  readonly #notify: Notify = async (notification) => this.#transport.send({ jsonrpc: '2.0', ...notification });
 }
 
 const RESERVED = 'io.modelcontextprotocol/';
 
 /** Metadata with keys of the protocol means something to the SDK. */
-function isPlain(meta: unknown): boolean {
-  return meta === undefined || !Object.keys(meta as object).some((key) => key.startsWith(RESERVED));
+function isPlainCall(message: JSONRPCMessage): message is JSONRPCRequest {
+  if (!isPlainRequest(message)) return false;
+  const { method, params } = message as JSONRPCRequest;
+  return method === 'tools/call' && !Object.keys(params?._meta ?? {}).some((key) => key.startsWith(RESERVED));
 }
 
+async function respond(id: RequestId, answer: () => Promise<Record<string, unknown>>): Promise<JSONRPCMessage> {
+  try {
+    return { result: await answer(), jsonrpc: '2.0', id };
+  } catch (error) {
+    return { jsonrpc: '2.0', id, error: toProtocolError(error) };
+  }
+}
+
+interface Thrown {
+  readonly code?: unknown;
+  readonly message?: string;
+  readonly data?: unknown;
+}
+
+/** As the SDK does it: whatever is thrown without a code of the protocol is an internal error. */
 function toProtocolError(thrown: unknown): { code: number; message: string; data?: unknown } {
-  const { code, message = 'Internal error', data } = thrown as { code?: unknown; message?: string; data?: unknown };
+  const { code, message = 'Internal error', data } = Object(thrown) as Thrown;
   return {
-    code: Number.isSafeInteger(code) ? (code as number) : INTERNAL_ERROR,
+    code: Number.isSafeInteger(code) ? (code as number) : ProtocolErrorCode.InternalError,
     message,
     ...(data === undefined ? {} : { data }),
   };

@@ -22,8 +22,14 @@ const MODERN_META = {
 
 const FIXED = { at: '2026-01-01T00:00:00.000Z', timestamp: 0, durationMs: 0, correlationId: '' };
 
+interface Played {
+  readonly isInitialized: boolean;
+  /** All messages in one chunk. */
+  readonly atOnce?: boolean;
+}
+
 /** What a client gets for these messages, what was recorded, and which of them were answered directly. */
-async function play(messages: readonly object[], { isInitialized }: { isInitialized: boolean }) {
+async function play(messages: readonly object[], { isInitialized, atOnce = false }: Played) {
   const take = vi.spyOn(DirectCalls.prototype, 'take');
   const { input, transport, sent } = createPipes();
   const sink = new RecordingSink();
@@ -34,6 +40,7 @@ async function play(messages: readonly object[], { isInitialized }: { isInitiali
     progress(1, 2, 'half');
     return { word };
   });
+  registerColibriTool(server, 'early', { inputSchema, access: 'none', early: true }, () => ({}));
   for (const errorPattern of ['A', 'B'] as const)
     registerColibriTool(server, `fails_${errorPattern.toLowerCase()}`, { inputSchema, errorPattern }, () => {
       throw new ColibriError('ERR_NOT_FOUND', 'no', { taskId: 'T-0001' });
@@ -43,8 +50,8 @@ async function play(messages: readonly object[], { isInitialized }: { isInitiali
   input.write(line(INITIALIZE));
   if (isInitialized) input.write(line(INITIALIZED));
   await settle();
-  for (const message of messages) {
-    input.write(line(message));
+  for (const chunk of atOnce ? [messages] : messages.map((message) => [message])) {
+    input.write(chunk.map(line).join(''));
     await settle();
   }
   await transport.idle();
@@ -109,6 +116,29 @@ describe('calls that are answered without the SDK', () => {
     expect(direct.direct).toEqual(CALLS.map(([, , isDirect]) => isDirect));
     expect(direct.sent).toBe(bySdk.sent);
     expect(direct.recorded).toBe(bySdk.recorded);
+  });
+
+  promiseTest('door/direct', 'a client with another name after a second handshake', async () => {
+    const renamed = { ...INITIALIZE, id: 8, params: { ...INITIALIZE.params, clientInfo: { name: 'b', version: '1' } } };
+    const messages = [call({ name: 'echo' }, 1), renamed, call({ name: 'echo' }, 2), call({ name: 'echo' }, 3)];
+    const { direct, sent, recorded } = await play(messages, { isInitialized: true, atOnce: true });
+    expect(direct).toEqual([true, false, false, false]);
+    expect(recorded).toBe((await play(messages, { isInitialized: false, atOnce: true })).recorded);
+    expect(sent).toContain('"id":3');
+  });
+
+  promiseTest('door/direct', 'calls that arrive in one chunk, in order of arrival', async () => {
+    const related = { 'io.modelcontextprotocol/related-task': { taskId: 't' } };
+    const [echo, early] = [{ name: 'echo' }, { name: 'early' }];
+    const params = [echo, early, echo, { ...echo, _meta: related }, echo, early];
+    const messages = params.map((each, index) => call(each, index));
+    const bySdk = await play(messages, { isInitialized: false, atOnce: true });
+    const direct = await play(messages, { isInitialized: true, atOnce: true });
+    expect(direct.direct).toEqual([true, true, true, false, false, false]);
+    expect(direct.recorded).toBe(bySdk.recorded);
+    expect(direct.sent).toBe(bySdk.sent);
+    const answers = JSON.parse(direct.sent) as { readonly id: unknown }[];
+    expect(answers.map(({ id }) => id)).toEqual(['hello', 0, 1, 2, 3, 4, 5]);
   });
 });
 
@@ -183,7 +213,7 @@ describe('direct calls', () => {
     expect(running.map(({ signal }) => signal.aborted)).toEqual([false, false, true]);
   });
 
-  it('leaves to the SDK what is no request', async () => {
+  it('leaves to the SDK what is no request, and what arrives behind a message for the SDK', async () => {
     const { calls, begin } = await open();
     begin();
     for (const other of [{ id: 1.5 }, { id: null }, { jsonrpc: '1.0' }, { extra: 1 }, { params: { _meta: 5 } }]) {
@@ -191,6 +221,10 @@ describe('direct calls', () => {
       await settle();
     }
     expect(calls.take(message(1))).toBe(true);
+    expect(calls.take({ jsonrpc: '2.0', id: 2, method: 'ping' })).toBe(false);
+    expect(calls.take(message(3))).toBe(false);
+    await settle();
+    expect(calls.take(message(3))).toBe(true);
   });
 
   it('aborts what runs when the connection is closed', async () => {

@@ -14,12 +14,14 @@ export type AnswerRequest = (request: CallRequest, notify: Notify) => Promise<Re
 /**
  * Answers plain calls of the 2025 protocol after `notifications/initialized`. The SDK adds nothing to them, but the
  * context, the functions and the promises that it creates for each request take as long as a commit. All other
- * messages go to the SDK.
+ * messages go to the SDK, and so does a call that arrives together with one, because it must not overtake it.
  */
 export class DirectCalls {
   readonly #transport: Transport;
   readonly #running = new Map<RequestId, AbortController>();
   #answer: AnswerRequest | undefined;
+  /** The SDK queues messages, and handles all of them before the next turn of the event loop. */
+  #hasSdkQueue = false;
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -32,12 +34,13 @@ export class DirectCalls {
 
   /** True if the message is a call that is answered here, false if the SDK must get it. */
   take(message: JSONRPCMessage): boolean {
-    if (this.#answer !== undefined && isPlainCall(message)) {
+    if (this.#answer !== undefined && !this.#hasSdkQueue && isPlainCall(message)) {
       void this.#run(this.#answer, message);
       return true;
     }
     // The SDK does not know these calls, and ignores the cancellation of what it does not know.
     if (this.#running.size > 0) this.#cancel(message);
+    this.#waitForSdk();
     return false;
   }
 
@@ -45,6 +48,14 @@ export class DirectCalls {
   close(): void {
     this.#answer = undefined;
     for (const controller of this.#running.values()) controller.abort(new Error('the connection was closed'));
+  }
+
+  #waitForSdk(): void {
+    if (this.#hasSdkQueue) return;
+    this.#hasSdkQueue = true;
+    setImmediate(() => {
+      this.#hasSdkQueue = false;
+    });
   }
 
   /**

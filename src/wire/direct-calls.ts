@@ -59,8 +59,8 @@ export class DirectCalls {
   }
 
   /**
-   * Aborts when the promises that have settled were handled, as the SDK does: a transaction that has begun is completed.
-   * Like the SDK, it ignores a cancellation whose reason is not a text.
+   * Like the SDK, it aborts after the promises that have settled were handled, so that a transaction that has begun is
+   * completed, and ignores a cancellation whose reason is not a text.
    */
   #cancel(message: JSONRPCMessage): void {
     if (!isJSONRPCNotification(message) || message.method !== 'notifications/cancelled') return;

@@ -18,6 +18,7 @@ import {
   packedPostgresSchema,
   withoutPostgresMigrations,
   withoutSqlComments,
+  withoutSqlIndents,
 } from './small-texts.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -102,6 +103,7 @@ const BUNDLES = [
       packedPostgresSchema,
       packedCommonWords,
       lazyCrypto,
+      withoutSqlIndents,
     ],
     ...ownUrl,
   },

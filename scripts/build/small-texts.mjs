@@ -14,6 +14,19 @@ export const withoutSqlComments = {
     })),
 };
 
+/** A query in a template, without comments. Databases keep the text of CREATE statements, which stay as they are. */
+const QUERY = /`\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b(?:(?!--|\/\/)[^`])*`/g;
+
+/** Add it last: the first plugin that loads a file wins. */
+export const withoutSqlIndents = {
+  name: 'without-sql-indents',
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\/src\/[\w/.-]+\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(QUERY, (query) => query.replaceAll(/\n +/g, '\n')),
+      loader: 'ts',
+    })),
+};
+
 /** For a program that opens no database of PostgreSQL. */
 export const withoutPostgresMigrations = {
   name: 'without-postgres-migrations',

@@ -49,6 +49,8 @@ interface ServerFacts {
   /** Null if there is no ledger yet. */
   readonly may_append: number | null;
   readonly may_rewrite: number | null;
+  /** Tables that servers add rows to and this role may not. */
+  readonly unwritable: string | null;
   readonly is_encrypted: number;
   readonly is_local: number;
   readonly servers: number;
@@ -66,6 +68,10 @@ async function readServer(reader: Reader): Promise<ServerFacts> {
        has_schema_privilege(current_schema(), 'CREATE') AS may_create,
        has_table_privilege(to_regclass('ledger_entries'), 'INSERT') AS may_append,
        has_table_privilege(to_regclass('ledger_entries'), 'UPDATE, DELETE, TRUNCATE') AS may_rewrite,
+       (SELECT string_agg(tablename, ', ' ORDER BY tablename) FROM pg_tables
+        WHERE schemaname = current_schema()
+        AND NOT has_table_privilege(to_regclass(quote_ident(tablename)), 'INSERT')
+        AND tablename NOT IN ('colibri', 'ledger_head', 'project_options', 'redactions')) AS unwritable,
        (SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()) AS is_encrypted,
        COALESCE(inet_client_addr() <<= '127.0.0.0/8' OR inet_client_addr() = '::1', TRUE) AS is_local,
        (SELECT COUNT(*) FROM pg_stat_activity
@@ -109,9 +115,11 @@ export function checkServer(
   return ok('server', message);
 }
 
-function checkRole({ role, may_append, may_rewrite }: ServerFacts, { mode }: Config): Finding {
-  if (may_append === 0 && writesLedger(mode))
-    return fail('role', `${role} may not write the ledger`, `${GRANTS}, or set COLIBRI_MODE=READONLY`);
+function checkRole({ role, may_append, may_rewrite, unwritable }: ServerFacts, { mode }: Config): Finding {
+  if (unwritable !== null && writesLedger(mode)) {
+    const what = may_append === 1 ? unwritable : 'the ledger';
+    return fail('role', `${role} may not write ${what}`, `${GRANTS}, or set COLIBRI_MODE=READONLY`);
+  }
   if (may_rewrite === 1)
     return warn('role', `${role} may change and delete entries`, `use a role that cannot; ${GRANTS}`);
   if (may_append === null) return ok('role', role);

@@ -71,7 +71,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '42P01': corrupt('a table of the ledger is missing', 'restore a backup'),
   '42501': unavailable(
     'the role lacks a privilege',
-    'start once as the owner to create or migrate the ledger, and run the script of grants in docs/postgres.md for other roles',
+    'use the role of the owner to create, migrate or redact or to set options, and run the script of grants in docs/postgres.md for the rest',
   ),
   '53100': {
     fault: 'full',

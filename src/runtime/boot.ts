@@ -29,6 +29,8 @@ export interface BootOptions {
   readonly signsWhatItReads?: boolean;
   /** Whether a log is signed after its first change and at the end. A command signs only what is due. */
   readonly signsBothEnds?: boolean;
+  /** Whether an empty PostgreSQL database is an error. Otherwise the ledger is created in it. */
+  readonly needsLedger?: boolean;
 }
 
 /** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
@@ -42,7 +44,8 @@ export async function boot(
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
   const isNew = isYetToBeMade(config);
-  const database = await openDatabase({ ...config, readOnly: !isWriter });
+  const { needsLedger = false } = options;
+  const database = await openDatabase({ ...config, readOnly: !isWriter, needsLedger });
   const opened = { database, config, log, stderrAudit, isNew };
   try {
     return isWriter ? await bootWriter(opened, options) : await bootReader(opened, options);

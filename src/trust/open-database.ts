@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
-import { assertKnown, retryDeadlock } from '../db/migrate.ts';
+import { assertCreated, assertKnown, retryDeadlock } from '../db/migrate.ts';
 import { restrictPermissions } from '../db/restrict-permissions.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
@@ -27,6 +27,8 @@ export interface OpenOptions extends LedgerPlace, Pick<Config, 'mode' | 'durabil
   readonly acceptsAnySchema?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
   readonly acceptsUnfinished?: boolean;
+  /** Refuses an empty PostgreSQL database, and leaves it as it is. */
+  readonly needsLedger?: boolean;
 }
 
 /** Refuses a ledger whose schema is not the one that the migrations create. */
@@ -36,11 +38,13 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   // Loaded on demand: SQLite users do not wait for the driver.
   const { openPostgres } = await import('../db/postgres/database.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
-  const { acceptsAnySchema = false, acceptsUnfinished = false } = options;
-  const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, acceptsUnfinished, ...timeouts });
+  const { acceptsAnySchema = false, acceptsUnfinished = false, needsLedger = false } = options;
+  const settings = { acceptsAnySchema, acceptsUnfinished, needsLedger, ...timeouts };
+  const database = await openPostgres({ url, readOnly, durability, ...settings });
   if (acceptsAnySchema) return database;
   try {
     await retryDeadlock(() => assertSchema(database));
+    if (needsLedger) await assertCreated(database);
     return database;
   } catch (error) {
     await database.close();

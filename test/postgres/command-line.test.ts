@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { SigningProject } from '../proofs/support.ts';
 import { tempFolder } from '../support/folders.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { newPostgresUrl, openTestPostgres, queryOn } from '../support/postgres/database.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { buildFullLedger, createVersion } from '../support/sample-ledgers.ts';
@@ -36,6 +37,29 @@ describe('the command line on PostgreSQL', () => {
     expect(await runColibri(['serve'], env, tempFolder())).toMatchObject({ status: 0 });
     const { status, stdout } = await runColibri(['board'], env, tempFolder());
     expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is empty')]);
+  });
+
+  promiseTest('cli/people-begin', 'only add and call create a ledger in an empty database', async () => {
+    const url = await newPostgresUrl();
+    const ada = new SigningProject();
+    const run = (...args: string[]) => runColibri(args, { ...ada.env, COLIBRI_DATABASE_URL: url }, ada.folder);
+    for (const command of [
+      ['done', '1'],
+      ['seal', 'A-0001'],
+      ['redact', 'T-0001', '--reason', 'why', '--yes'],
+      ['project', '--review', 'person'],
+      ['checkpoint'],
+      ['prove', '0', '--out', ada.path('proof')],
+      ['publish', ada.path('public')],
+      ['export', '--all', '--out', ada.path('bundle')],
+      ['board', '--html', ada.path('board.html')],
+    ]) {
+      const { status, stderr } = await run(...command);
+      expect([command, status, stderr]).toEqual([command, 2, expect.stringContaining('is empty; start a server')]);
+    }
+    const [schema] = new URL(url).searchParams.getAll('options').map((option) => option.replace(/.*=/, ''));
+    expect(await queryOn(url, `SELECT tablename FROM pg_tables WHERE schemaname = '${schema}'`)).toEqual([]);
+    expect(await run('add', 'one')).toMatchObject({ status: 0 });
   });
 
   promiseTest('cli/people-wrong', 'a ledger of an older version names the command that migrates it', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
+import { SigningProject } from '../proofs/support.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
@@ -103,7 +104,7 @@ describe('the role of the servers', () => {
     const change = ['project', '--review', 'person', '--as', 'ada'];
     expect(await run(change, server)).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/permission denied for table project_options/),
+      stderr: expect.stringMatching(/permission denied for table project_options\); use the role of the owner/),
     });
     expect(await run(change, roleUrl(cluster, 'colibri_owner'))).toMatchObject({ status: 0 });
     expect((await run(['project'], reader)).stdout).toBe('default: review person\n');
@@ -148,7 +149,7 @@ describe('the role of the servers', () => {
     const url = server.replace(/colibri$/, 'empty');
     const client = await withServer(url);
     const { problems } = (await client.data('server_health')) as { problems: unknown };
-    expect(problems).toMatchObject([{ message: expect.stringMatching(/schema public.*start once as the owner/) }]);
+    expect(problems).toMatchObject([{ message: expect.stringMatching(/schema public.*use the role of the owner/) }]);
     await client.end();
   });
 });
@@ -174,6 +175,22 @@ describe('the role of the readers', () => {
       expect(await run(args, reader)).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/\S/) });
     });
   }
+
+  promiseTest('postgres/least-privilege', 'the reader role can export what its key may sign', async () => {
+    const ada = new SigningProject();
+    const as = (url: string, ...args: string[]) =>
+      runColibri(args, { ...ada.env, COLIBRI_DATABASE_URL: url }, ada.folder);
+    const COMMANDS = [
+      ['export', '--all', '--out', ada.path('bundle')],
+      ['board', '--html', ada.path('board.html')],
+      ['prove', '0', '--out', ada.path('proof')],
+      ['publish', ada.path('public')],
+    ];
+    for (const command of COMMANDS)
+      expect(await as(reader, ...command)).toMatchObject({ stderr: expect.stringContaining('your key is not known') });
+    expect(await as(server, 'checkpoint')).toMatchObject({ status: 0 });
+    for (const command of COMMANDS) expect(await as(reader, ...command)).toMatchObject({ status: 0, stderr: '' });
+  });
 
   promiseTest('postgres/least-privilege', 'the reader role cannot write', async () => {
     const tables = await queryOn<{ name: string }>(
@@ -205,6 +222,19 @@ describe('colibri doctor', () => {
       expect(find('ledger')?.status).toBe('ok');
     });
   }
+
+  promiseTest('doctor/finds', 'a table that an upgrade has added and that lacks its grants', async () => {
+    const owner = roleUrl(cluster, 'colibri_owner');
+    await runOn(owner, 'REVOKE INSERT ON task_unmet, observations FROM colibri_server');
+    const { status, find } = await diagnose(server);
+    await runOn(owner, 'GRANT INSERT ON task_unmet, observations TO colibri_server');
+    expect(status).toBe(1);
+    expect(find('role')).toMatchObject({
+      status: 'fail',
+      message: 'colibri_server may not write observations, task_unmet',
+      fix: expect.stringContaining('docs/postgres.md'),
+    });
+  });
 
   promiseTest('doctor/finds', 'an empty database in which the role may not create the ledger', async () => {
     const { status, find } = await diagnose(server.replace(/colibri$/, 'empty'));

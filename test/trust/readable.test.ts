@@ -30,6 +30,10 @@ describe('a ledger that other users can read', () => {
     const [page, bundle] = [join(clone.outside, 'board.html'), join(clone.outside, 'all.colibri')];
     expect(clone.run(['board', '--html', page], withKey(clone))).toMatchObject({ code: 0, stderr: '' });
     expect(clone.run(['export', '--all', '--out', bundle], withKey(clone))).toMatchObject({ code: 0, stderr: '' });
+    const proof = join(clone.outside, 'proof');
+    expect(clone.run(['prove', '0', '--out', proof], withKey(clone))).toMatchObject({ code: 0, stderr: '' });
+    const log = join(clone.outside, 'log');
+    expect(clone.run(['publish', log], withKey(clone))).toMatchObject({ code: 0, stderr: '' });
     const key = clone.run(['key'], withKey(clone)).stdout.trim();
     expect(clone.run(['verify', bundle, '--key', key])).toMatchObject({ code: 0, stderr: '' });
     expect(clone.run(['add', 'Another']).code).toBe(REFUSED);

@@ -1,6 +1,7 @@
 import { type Config, locateDatabase, namesPerson, readCommandConfig } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, serverConfig } from '../../db/locate.ts';
+import { mayOnlyReadPostgres } from '../../db/postgres/may-write.ts';
 import { mayWriteLedger } from '../../db/sqlite/files/may-write.ts';
 import type { Answer } from '../../envelope.ts';
 import { FifoLock } from '../../fifo-lock.ts';
@@ -15,6 +16,7 @@ import { Runtime } from '../../runtime/runtime.ts';
 import { type FactSource, factsOf, pulseOf } from '../../server/facts.ts';
 import { createSurface } from '../../surface.ts';
 import type { Tool } from '../../tool.ts';
+import { openDatabase } from '../../trust/open-database.ts';
 import { readVersion } from '../../version.ts';
 import { findExitIndex } from '../query/log-entries.ts';
 import { CommandError } from '../support/command-result.ts';
@@ -80,7 +82,7 @@ export async function withPerson<Result>(
   await runtime.boot(
     lock,
     async () => {
-      const booted = await boot(config, log, printError, { signsWhatItReads: true });
+      const booted = await boot(config, log, printError, { signsWhatItReads: true, needsLedger: !createsLedger });
       // Without transactions nothing is written to the ledger.
       return booted.transactions === undefined ? { ...booted, audit: sayUnrecorded(config.mode) } : booted;
     },
@@ -96,11 +98,25 @@ export async function withPerson<Result>(
 }
 
 /** The same for work that changes nothing: a ledger that may only be read is opened so. */
-export function withReader<Result>(options: PersonOptions, work: (person: Person) => Promise<Result>): Promise<Result> {
+export async function withReader<Result>(
+  options: PersonOptions,
+  work: (person: Person) => Promise<Result>,
+): Promise<Result> {
   const config = readPersonConfig();
-  const isFile = config.databaseUrl === undefined && !isTemporary(config) && !isMissing(config);
-  const isReadOnly = isFile && !mayWriteLedger(locateDatabase(config));
-  return withPerson(options, work, { config: isReadOnly ? { ...config, mode: 'READONLY' } : config });
+  return withPerson(options, work, {
+    config: (await mayOnlyRead(config)) ? { ...config, mode: 'READONLY' } : config,
+  });
+}
+
+async function mayOnlyRead(config: Config): Promise<boolean> {
+  if (isTemporary(config) || !writesLedger(config.mode)) return false;
+  if (config.databaseUrl === undefined) return !isMissing(config) && !mayWriteLedger(locateDatabase(config));
+  const database = await openDatabase({ ...config, readOnly: true });
+  try {
+    return await database.read(mayOnlyReadPostgres);
+  } finally {
+    await database.close();
+  }
 }
 
 /** For a command that changes the ledger without a call of a tool. */

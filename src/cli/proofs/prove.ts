@@ -12,7 +12,7 @@ import {
   parseCheckpoint,
 } from '../../integrity/index.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
-import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { type Person, type PersonOptions, withReader } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { listEntriesToProve } from '../query/record-entries.ts';
 import { assertFree, writeNewFile } from '../support/atomic-file.ts';
@@ -61,7 +61,7 @@ export const prove: CliCommand<ProveOptions, string> = {
   exitCodes: { 0: 'written', 1: 'the log is not what was signed', 2: 'cannot tell', 3: 'bad input' },
   run: ({ format, out, redact = false, at, ...options }, record) =>
     reportResult('prove', options.json ?? false, () =>
-      withPerson(options, (person) => proveRecord(person, record, { format, out, redact, at })),
+      withReader(options, (person) => proveRecord(person, record, { format, out, redact, at })),
     ),
 };
 

@@ -4,7 +4,7 @@ import { Argument } from 'commander';
 import { assertExtends } from '../../checkpoints/rollback.ts';
 import { ColibriError } from '../../errors.ts';
 import { BadFormat, parseCheckpoint } from '../../integrity/index.ts';
-import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { type Person, type PersonOptions, withReader } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
@@ -31,7 +31,7 @@ export const publish: CliCommand<PersonOptions, string> = {
   },
   run: (options, folder) =>
     reportResult('publish', options.json ?? false, () =>
-      withPerson(options, (person) => publishTo(person, resolve(folder))),
+      withReader(options, (person) => publishTo(person, resolve(folder))),
     ),
 };
 

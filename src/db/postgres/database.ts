@@ -35,6 +35,7 @@ export interface PostgresOptions {
   readonly acceptsAnySchema?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
   readonly acceptsUnfinished?: boolean;
+  readonly needsLedger?: boolean;
 }
 
 /** The first query takes the snapshot. A reader blocks no writer, so it may be idle between two statements. */
@@ -93,8 +94,8 @@ class PostgresDatabase implements Database {
   async prepareSchema(): Promise<void> {
     await this.#guard(async () => {
       const { client } = await this.#connector.connection();
-      if (this.#options.acceptsAnySchema === true) return;
-      if ((await this.#hasLedger(client)) || this.#options.readOnly) return;
+      const { acceptsAnySchema, readOnly, needsLedger } = this.#options;
+      if (acceptsAnySchema || (await this.#hasLedger(client)) || readOnly || needsLedger) return;
       try {
         await client.query(CREATE_MARK);
       } catch (error) {
@@ -283,8 +284,7 @@ async function runWork<Result>(
 
 /** Thrown on opening: otherwise the first call of an agent would fail. */
 function replicaError(location: string): DatabaseError {
-  const { fault, problem, advice } = REPLICA;
-  return new DatabaseError(fault, `${location}: ${problem}`, { advice });
+  return new DatabaseError(REPLICA.fault, `${location}: ${REPLICA.problem}`, { advice: REPLICA.advice });
 }
 
 function missingSchemaError(location: string): DatabaseError {

@@ -40,7 +40,8 @@ function listNames(parts: readonly string[]): string[] {
 
 function isListed(gitFolder: string, name: string, paths: ReadonlySet<string>): boolean {
   const path = join(gitFolder, name);
-  if (!existsSync(path)) return false;
+  // A new repository has no index. A shared one is missing only if the repository is damaged: statSync throws.
+  if (name === 'index' && !existsSync(path)) return false;
   const stats = statSync(path);
   if (!stats.isFile() || stats.size > MAX_INDEX_BYTES) throw new NotAnIndex('is not a regular file, or is too large');
   const { isTracked, sharedIndex } = scanIndex(readFileSync(path), paths);

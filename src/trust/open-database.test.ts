@@ -166,6 +166,16 @@ describe('a folder that cannot be made', () => {
   );
 });
 
+describe('a folder that is a file', () => {
+  for (const key of ['dbPath', 'projectDbPath'] as const)
+    promiseTest('store/untouched', `${key} is refused, and the file stays as it is`, async () => {
+      const file = join(tempFolder(), '.colibri');
+      writeFileSync(file, 'mine', { mode: 0o644 });
+      await expect(open({ [key]: join(file, 'colibri.db') })).rejects.toThrow(/\.colibri is not a folder.*remove it/);
+      expect([readFileSync(file, 'utf8'), mode(file)]).toEqual(['mine', 0o644]);
+    });
+});
+
 describe('a ledger that goes away under a running server', () => {
   for (const [name, change] of [
     ['its folder is deleted', (path: string) => rmSync(dirname(path), { recursive: true })],

@@ -61,7 +61,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
   if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true, isReadOnly: readOnly });
   assertRegularFiles(path);
   if (readOnly) assertExists(path);
-  else if (existsSync(path)) {
+  else if (isThere(path)) {
     assertMayWrite(path);
     await assertOurs(path);
   } else {

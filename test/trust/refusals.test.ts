@@ -42,6 +42,7 @@ const SIGNS: readonly Case[] = [
   ['.git names no folder', nameNoFolder, /may be tracked by git/],
   ['git tracks its folder in a sparse index', (clone) => clone.track('.colibri/'), /is tracked by git/],
   ['git tracks it in a split index', trackInSplitIndex, /is tracked by git/],
+  ['half of a split index is missing', (clone) => loseSharedIndex(clone), /may be tracked by git/],
   ['its folder is a submodule that tracks it', trackInSubmodule, /is tracked by git/],
   ['a repository around this one tracks it', trackOutside, /is tracked by git/],
   ['the index cannot be read', ({ root }) => writeFileSync(join(root, '.git', 'index'), 'x'), /may be tracked by git/],
@@ -173,10 +174,15 @@ function nameNoFolder(clone: Clone): void {
   writeFileSync(join(clone.root, '.git'), `gitdir: ${join('..', 'outside', 'git')} \n`);
 }
 
-function trackInSplitIndex({ root }: Clone): void {
-  const hash = Buffer.alloc(20, 0xcd);
+function loseSharedIndex({ root }: Clone, hash = Buffer.alloc(20, 0xcd)): void {
   const extensions = writeExtension('link', hash);
   writeFileSync(join(root, '.git', 'index'), writeIndex(['README.md'], { extensions }));
+}
+
+function trackInSplitIndex(clone: Clone): void {
+  const hash = Buffer.alloc(20, 0xab);
+  loseSharedIndex(clone, hash);
+  const { root } = clone;
   writeFileSync(join(root, '.git', `sharedindex.${hash.toString('hex')}`), writeIndex(['.colibri/colibri.db']));
 }
 

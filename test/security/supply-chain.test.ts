@@ -132,6 +132,9 @@ describe('a workflow of this repository', () => {
       expect(scripts(publish).join('\n')).toMatch(/npm publish .*--provenance.*--ignore-scripts/);
       expect(scripts(publish).join('\n')).toMatch(/gh release create .*sbom\.cdx\.json/);
       expect(scripts(publish).join('\n')).not.toMatch(/npm (?:ci|install|test|run)/);
+      // The notes of a tag are read from a clone, and this job has none.
+      expect(publish?.steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout'))).toEqual([]);
+      expect(scripts(publish).join('\n')).not.toContain('--notes-from-tag');
     },
   );
 });

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   cut,
   cutWords,
@@ -88,6 +88,14 @@ describe('wrap', () => {
     expect(wrapShort('unbreakable', 8, 1)).toEqual(['unbreak…']);
     expect(wrapShort('日本語の領収書', 8, 1)).toEqual(['日本語…']);
   });
+
+  for (const [name, text] of Object.entries({ 'one word': 'é', 'wide characters': '日', 'many words': 'é ' }))
+    it(`reads a long text a few times, not once for each line or word: ${name}`, () => {
+      const segment = vi.spyOn(Intl.Segmenter.prototype, 'segment');
+      onTestFinished(() => segment.mockRestore());
+      for (const width of [40, Number.POSITIVE_INFINITY]) wrap(text.repeat(4000), width);
+      expect(segment.mock.calls.reduce((sum, [read]) => sum + read.length, 0)).toBeLessThan(100_000);
+    });
 
   it('never exceeds the width and drops only blanks', () => {
     fc.assert(

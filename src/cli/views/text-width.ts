@@ -159,12 +159,15 @@ function isLastWide(text: string): boolean {
 function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
+  let used = 0;
   for (const piece of pieces(text, width)) {
-    if (line !== '' && displayWidth(line + piece.trimEnd()) > width) {
+    if (line !== '' && used + displayWidth(piece.trimEnd()) > width) {
       lines.push(line.trimEnd());
       line = '';
+      used = 0;
     }
     line += line === '' && lines.length > 0 ? piece.trimStart() : piece;
+    used += displayWidth(piece);
   }
   return [...lines, line.trimEnd()];
 }
@@ -195,13 +198,18 @@ const BREAKS = /(?<=[/_.:,;=&?)\]}-])(?=[\p{L}\p{N}])/u;
 function breakWord(word: string, width: number): string[] {
   return word.split(BREAKS).flatMap((part) => {
     const parts: string[] = [];
-    let rest = part;
-    while (displayWidth(rest.trimEnd()) > width) {
-      const taken = take(rest, width);
-      parts.push(taken);
-      rest = rest.slice(taken.length);
+    let piece = '';
+    let used = 0;
+    for (const { segment } of segmenterOf().segment(part)) {
+      used += graphemeWidth(segment);
+      if (used > width) {
+        parts.push(piece);
+        piece = '';
+        used = graphemeWidth(segment);
+      }
+      piece += segment;
     }
-    return [...parts, rest];
+    return [...parts, piece];
   });
 }
 

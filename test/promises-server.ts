@@ -53,7 +53,6 @@ export const SERVER_PROMISES = {
   'agents/restarts': { says: 'agents under default names keep their claims, whenever their clients restart servers' },
   'agents/same-name': { says: 'the next process of a client takes up the name of the one that ended' },
   'door/generations': { says: 'clients of both protocol generations are served' },
-  'door/direct': { says: 'a call that needs nothing of the SDK is answered as the SDK would answer it' },
   'door/definitions': { says: 'a tool definition is short, explicit, and covers failures' },
   'chain/patterns': { says: 'a failed rule is reported in the error pattern of its tool' },
   'chain/first-line': {

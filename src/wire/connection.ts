@@ -12,7 +12,6 @@ import type { Library } from '../middleware/library.ts';
 import { isAdmitted } from '../modes.ts';
 import { answerCall, type CallService } from './answer-call.ts';
 import { toClientName } from './client-name.ts';
-import { type AnswerRequest, DirectCalls } from './direct-calls.ts';
 import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';
 import { within } from './startup-timeout.ts';
 import { listTool, type ToolListing } from './tool-listing.ts';
@@ -36,22 +35,15 @@ export async function connect(transport: Transport, timeoutMs: number, service: 
   const listings = memoize(() => listTools(service));
   let isOpen = true;
   const started = whenStarted(transport);
-  const directCalls = new DirectCalls(transport);
-  const whenInitialized = (answer: AnswerRequest) => directCalls.open(answer);
   // The factory runs once per generation that a client tries, so it must be cheap and stateless.
-  const handle = serveStdio(() => createProtocolServer(service, listings, whenInitialized), {
+  const handle = serveStdio(() => createProtocolServer(service, listings), {
     transport,
     onerror: (error) => service.chain.log('warn', 'connection', { message: error.message }),
   });
-  const toSdk = transport.onmessage;
-  transport.onmessage = (message, extra) => {
-    if (!directCalls.take(message)) toSdk?.(message, extra);
-  };
   // Watches the transport, not a protocol server: one that was only probed is closed while the connection stays open.
   const { onclose } = transport;
   transport.onclose = () => {
     isOpen = false;
-    directCalls.close();
     onclose?.();
   };
   await within(timeoutMs, started);
@@ -65,11 +57,7 @@ class ProtocolServer extends Server {
   }
 }
 
-function createProtocolServer(
-  service: Service,
-  listings: () => ToolListing[],
-  whenInitialized: (answer: AnswerRequest) => void,
-): Server {
+function createProtocolServer(service: Service, listings: () => ToolListing[]): Server {
   const server = new ProtocolServer(
     { name: 'colibri', title: 'Colibri', version: service.version },
     {
@@ -79,9 +67,8 @@ function createProtocolServer(
     },
   );
   const toName = rememberLast(toClientName);
-  const actorOf = (given: unknown) => service.agentId ?? toName(nameIn(given));
-  const actorIn = (context: ServerContext) => actorOf(givenIn(context) ?? server.getClientVersion());
-  if (service.library !== undefined) serveLibrary(server, { ...service, library: service.library, actorOf: actorIn });
+  const actorOf = (context: ServerContext) => service.agentId ?? toName(givenName(server, context));
+  if (service.library !== undefined) serveLibrary(server, { ...service, library: service.library, actorOf });
   server.setRequestHandler('tools/list', async () => {
     await service.whenLoaded();
     return { tools: listings() };
@@ -90,12 +77,8 @@ function createProtocolServer(
   server.fallbackRequestHandler = async ({ method, params }, context) => {
     if (method !== 'tools/call') throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
     const { id, signal, notify } = context.mcpReq;
-    return answerCall(service, { id, params, signal }, { actor: actorIn(context), notify });
+    return answerCall(service, { id, params, signal }, { actor: actorOf(context), notify });
   };
-  server.oninitialized = () =>
-    whenInitialized((request, notify) =>
-      answerCall(service, request, { actor: actorOf(server.getClientVersion()), notify }),
-    );
   return server;
 }
 
@@ -108,13 +91,10 @@ function listTools({ tools, chain }: Service): ToolListing[] {
 }
 
 /** Protocol 2026 names the client in every request, 2025 in the handshake. */
-function givenIn(context: ServerContext): unknown {
+function givenName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
-  return envelope[CLIENT_INFO_META_KEY];
-}
-
-function nameIn(clientInfo: unknown): string {
-  return typeof clientInfo === 'object' && clientInfo !== null && 'name' in clientInfo ? String(clientInfo.name) : '';
+  const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
+  return typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
 }
 
 /** `serveStdio` starts the transport but does not report when it has started. */

@@ -14,7 +14,8 @@ export const CONTENTION: Part = {
 };
 
 const SERVERS = [1, 4, 12, 32];
-const SECONDS = 3;
+/** Of each server, after those in which it compiles its code. */
+const CALLS = 500;
 
 async function play({ folder, newPostgresUrl, log }: Round): Promise<Outcome> {
   const rows: Row[] = [];
@@ -29,7 +30,7 @@ async function play({ folder, newPostgresUrl, log }: Round): Promise<Outcome> {
   for (const [name, place, script] of cases)
     for (const servers of SERVERS) {
       const env = { COLIBRI_LOG_LEVEL: 'error', COLIBRI_KEY_PATH: 'none', ...(await place(`${name}-${servers}`)) };
-      const measured = await measure({ file: resolve('dist/colibri.cjs'), env }, script, servers, SECONDS);
+      const measured = await measure({ file: resolve('dist/colibri.cjs'), env }, script, servers, CALLS);
       log(`${name}, ${servers} servers: ${measured.perSecond.toFixed(0)} calls per second`);
       rows.push({ name, servers, ...measured });
     }

@@ -37,8 +37,6 @@ What the runs found and Colibri does not prevent:
   They answer with an error after 10 seconds, and nothing is lost.
 - **A refused call of a server that PostgreSQL gave up.** If the connection is lost while a call is refused, the client gets the
   refusal, and another server may already have recorded the call as interrupted. It changed nothing either way.
-- **Uneven waits under faults.** While servers are stopped and killed, the middle wait of an agent with few calls can be several
-  times that of the others. No call waits past its limit. The same seeds give other ratios when they are played again.
 - **An entry that is forged where a server has read before.** \`audit_verify_chain\` reads each entry of the log once per
   process, so that its cost does not grow with the log. It finds every record that was removed or changed. If an entry in
   the part already read is replaced by one that names a further record, \`colibri verify\` finds it, and so does the next process.

@@ -44,7 +44,9 @@ export function summarize(valuesUs: readonly number[]): Timing {
 
 /** NaN without values, which meets no limit. */
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
+  const sorted = values.toSorted((left, right) => left - right);
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
 
 function quantile(values: readonly number[], share: number): number {
